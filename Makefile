@@ -1,0 +1,38 @@
+# `make demo` and `make test` need nothing but Python 3.10+ and make: each sets up .venv first, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types tests format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(STAMP) ## train on a table that ships with scikit-learn, beside XGBoost and an FCN
+	$(BIN)/dnfnet demo
+
+test: lint types tests ## lint, types and all tests
+
+lint: $(STAMP) ## ruff: lint and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP) ## mypy on the package
+	$(BIN)/mypy
+
+tests: $(STAMP) ## pytest alone
+	$(BIN)/python -m pytest -n 2
+
+format: $(STAMP) ## rewrite the files as ruff wants them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache src/*.egg-info

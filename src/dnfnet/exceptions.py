@@ -1,0 +1,37 @@
+"""The errors of dnfnet: one tree, each leaf also of the type that scikit-learn users already catch."""
+
+from __future__ import annotations
+
+from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
+
+
+class DNFNetError(Exception):
+    """Anything that dnfnet raises on purpose."""
+
+
+class InvalidParameterError(DNFNetError, ValueError):
+    """An argument has a value that cannot work; the message names it and says what can."""
+
+
+class InvalidTableError(DNFNetError, ValueError):
+    """A table cannot be used as it is; the message names the column and says what to do."""
+
+
+class SchemaMismatchError(InvalidTableError):
+    """A table for prediction differs from the one that the model was fitted on."""
+
+
+class NotFittedError(DNFNetError, _SklearnNotFittedError):
+    """The model has not been fitted yet."""
+
+
+class NonFiniteLossError(DNFNetError, FloatingPointError):
+    """The loss became NaN or infinite, and a lower learning rate did not help."""
+
+
+class ModelFileError(DNFNetError, ValueError):
+    """A model file is truncated, edited, of another kind or of a later version."""
+
+
+class MissingDependencyError(DNFNetError, ImportError):
+    """An optional package is needed; the message has the command that installs it."""
