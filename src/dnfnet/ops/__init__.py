@@ -1,0 +1,5 @@
+"""How a block of formulas is computed."""
+
+from dnfnet.ops.reference import dnnf
+
+__all__ = ["dnnf"]
