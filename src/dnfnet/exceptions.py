@@ -35,3 +35,11 @@ class ModelFileError(DNFNetError, ValueError):
 
 class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
+
+
+class InvalidCellError(InvalidTableError, TypeError):
+    """A cell holds something that is no number, text, truth value or date."""
+
+
+class TableWarning(UserWarning):
+    """Values of a table were replaced by others; the message names the columns and counts the rows."""
