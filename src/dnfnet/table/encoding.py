@@ -1,9 +1,10 @@
 """One column to its encoded inputs: how each kind is measured in fit and computed afterwards.
 
 One rule decides what happens to a cell about which nothing is known (a missing value or an unseen level). If
-fit saw such cells, they have an input of their own, "is missing" or "other", whose weights were trained. If fit
-saw none, such an input would have been 0 in every training row and its weights would be as random as on the
-first day; so there is none, every input of the column takes its mean of fit, and a warning counts the rows.
+fit saw such cells, they have an input of their own, "is missing" or "other", whose weights were trained. If
+fit saw none, such an input would have been 0 in every training row and its weights would be as random as on
+the first day; so there is none, every input of the column takes its mean of fit, and a warning counts the
+rows.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import Any
 
 import narwhals as nw
@@ -157,7 +157,7 @@ def _label(dtype: Any) -> str:
 def _as_matrix(X: Any) -> NDArray[Any]:
     """Turn anything that is no frame into a two-dimensional array, mixed lists into objects."""
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(object).filled(None)
+        X = np.ma.filled(X.astype(object), None)
     try:
         # A list of [1, "a"] as plain array would become texts.
         array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -149,11 +149,6 @@ def level_text(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
-
-
-def take(values: Values, rows: NDArray[np.bool_]) -> Values:
-    """Select rows."""
-    return replace(values, data=values.data[rows])
 
 
 def _as_text(value: Any) -> str | None:
