@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -275,6 +276,13 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if gate is None:
             return np.ones((self.network_.block.layout.n_formulas, self.network_.block.d_in), dtype=bool)
         return gate.detach().cpu().numpy() > 0
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, which `dnfnet.load` reads; the old file stays until the new one is whole."""
+        from dnfnet.estimators.saving import save  # saving knows the estimators, so it cannot be imported first
+
+        check_is_fitted(self, "network_")
+        save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect."""
