@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 
 from dnfnet.estimators import DNFNetClassifier, load
 from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.exceptions import SchemaMismatchError
 from dnfnet.table import count_rows, iter_tables, write_table
 
 EXAMPLE = """example:
@@ -35,7 +36,12 @@ def run(args: argparse.Namespace) -> int:
     """Predict chunk by chunk."""
     model = load(args.model)
     model.encoder_.extra_columns = "ignore" if args.ignore_extra else "refuse"
-    n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
+    try:
+        n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
+    except SchemaMismatchError as error:
+        if "unseen at fit" not in str(error):
+            raise
+        raise SchemaMismatchError(f"{str(error).rstrip()}; --ignore-extra allows them.") from error
     if not args.quiet:
         print(f"{n_rows} predictions: {args.out}")
     return 0
