@@ -47,3 +47,7 @@ class ResultStoreError(DNFNetError, ValueError):
 
 class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
+
+
+class TrainingWarning(UserWarning):
+    """Training went on or ended in a way that the user should know of."""

@@ -1,0 +1,1 @@
+from dnfnet import nn  # noqa
