@@ -112,10 +112,7 @@ ROWS: Mapping[str, tuple[str, Grid, Grid]] = {
     "dnf-net": ("dnf-net", dnf_net_grid, _small_dnf_net),
     "xgboost": ("xgboost", xgboost_grid, _small_xgboost),
     "fcn": ("fcn", fcn_grid, _small_fcn),
-    **{
-        f"exp{n}": ("dnf-net", partial(experiment_grid, n), partial(_small_experiment, n))
-        for n in EXPERIMENTS
-    },
+    **{f"exp{n}": ("dnf-net", partial(experiment_grid, n), partial(_small_experiment, n)) for n in EXPERIMENTS},
     **{
         f"syn-{m}": ("synthetic-fcn", partial(synthetic_grid, m), partial(synthetic_grid, m))
         for m in ("none", "learned", "oracle")
@@ -140,4 +137,3 @@ def choose_grid(row: str, kind: str) -> Configs:
     if name == "random" and number.isdigit() and int(number) > 0:
         return draw(full(), int(number))
     raise InvalidParameterError(f"grid must be full, small or random:N with N above 0, however: {kind!r}")
-

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import ResultStoreError
+from dnfnet.files import atomic_path
 
 N_PARTITIONS = 5
 _SEED = 1
@@ -52,21 +51,23 @@ class Partitions:
             for role in ("train", "validation", "test")
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, checksum=np.array(self.checksum), **arrays)
-        os.replace(temporary, path)
 
     @classmethod
     def load(cls, path: Path) -> Partitions:
         """Read what :meth:`save` wrote, and hold it against its checksum."""
         with np.load(path, allow_pickle=False) as file:
             n_parts = sum(name.startswith("test_") for name in file.files)
-            roles = [[file[f"{r}_{i}"].astype(np.int64) for r in ("train", "validation", "test")] for i in range(n_parts)]
+            roles = [
+                [file[f"{r}_{i}"].astype(np.int64) for r in ("train", "validation", "test")] for i in range(n_parts)
+            ]
             stored = str(file["checksum"])
         partitions = cls(tuple(Partition(*role) for role in roles))
         if partitions.checksum != stored:
-            raise ResultStoreError(f"The partitions in {path} do not have their checksum: delete the file, it is made again.")
+            raise ResultStoreError(
+                f"The partitions in {path} do not have their checksum: delete the file, it is made again."
+            )
         return partitions
 
 
@@ -96,5 +97,7 @@ def stored_partitions(path: Path, y: NDArray[np.int64]) -> Partitions:
         make_partitions(y).save(path)
     partitions = Partitions.load(path)
     if sum(len(indices) for indices in vars(partitions.parts[0]).values()) != len(y):
-        raise ResultStoreError(f"The partitions in {path} are of a table with other rows: delete the file, it is made again.")
+        raise ResultStoreError(
+            f"The partitions in {path} are of a table with other rows: delete the file, it is made again."
+        )
     return partitions

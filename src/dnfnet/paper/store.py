@@ -8,14 +8,13 @@ Results that are committed with the project (see :mod:`dnfnet.paper.exchange`) c
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dnfnet.exceptions import ResultStoreError
+from dnfnet.files import atomic_path
 from dnfnet.paper.locks import try_lock
 from dnfnet.paper.trial import PROTOCOL, Trial
 
@@ -70,8 +69,12 @@ class Store:
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
         """Claim a trial for the time of the block; yields False when another worker has it."""
-        with try_lock(self.path / "claims" / f"{key}.lock") as mine:
+        with try_lock(self.claim_file(key)) as mine:
             yield mine
+
+    def claim_file(self, key: str) -> Path:
+        """Where the lock of a claim is; a worker that was killed leaves the file, without the lock."""
+        return self.path / "claims" / f"{key}.lock"
 
     def add_environment(self, environment: Mapping[str, Any]) -> None:
         """Keep a description of the code and the machine, under its ``id``."""
@@ -108,9 +111,5 @@ def _read(file: Path) -> Record:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it is there in full, also after a power cut, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +133,7 @@ class Estimate:
     error: float
 
 
-@lru_cache(maxsize=None)
+@cache
 def bayes_accuracy(task: str) -> Estimate:
     """Return the accuracy of the best possible classifier, E[max(p, 1 - p)].
 
