@@ -66,11 +66,10 @@ class FCN(nn.Module):
 
     def penalty(self) -> Tensor:
         """The L2 term: ``l2`` times the sum of the blocks' squared weights."""
-        total = self.head.weight.new_zeros(())
-        if self.l2:
-            for block in self.blocks:
-                total = total + block.weight.square().sum()
-        return self.l2 * total
+        if not self.l2:
+            return self.head.weight.new_zeros(())
+        weights = [block.weight for block in self.blocks if isinstance(block, nn.Linear)]
+        return self.l2 * torch.stack([weight.square().sum() for weight in weights]).sum()
 
 
 class MaskedFCN(nn.Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,10 @@ def _from_openml(spec: DatasetSpec) -> pd.DataFrame:
     from sklearn.datasets import fetch_openml
 
     try:
-        return fetch_openml(data_id=spec.openml_id, as_frame=True, parser="auto", n_retries=0).frame
+        with warnings.catch_warnings():
+            # It warns before it tries again; the error says all there is to say.
+            warnings.filterwarnings("ignore", "A network error occurred")
+            return fetch_openml(data_id=spec.openml_id, as_frame=True, parser="auto", n_retries=1).frame
     except OSError as error:
         raise DatasetUnavailableError(_advice(spec, f" and OpenML cannot be reached ({error})")) from error
 
