@@ -21,6 +21,10 @@ class SchemaMismatchError(InvalidTableError):
     """A table for prediction differs from the one that the model was fitted on."""
 
 
+class InvalidTargetError(DNFNetError, ValueError):
+    """The target cannot be learned as it is; the message says why."""
+
+
 class NotFittedError(DNFNetError, _SklearnNotFittedError):
     """The model has not been fitted yet."""
 
@@ -51,3 +55,11 @@ class MissingDependencyError(DNFNetError, ImportError):
 
 class TrainingWarning(UserWarning):
     """Training went on or ended in a way that the user should know of."""
+
+
+class InvalidCellError(InvalidTableError, TypeError):
+    """A cell holds something that is no number, text, truth value or date."""
+
+
+class TableWarning(UserWarning):
+    """Values of a table were replaced by others; the message names the columns and counts the rows."""

@@ -123,6 +123,8 @@ class FeatureSelection(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        if min(n_formulas, d_in) < 1:
+            raise ValueError(f"n_formulas and d_in must be at least 1, however: {n_formulas=}, {d_in=}")
         _check_selection(beta, keep_probs, epsilon)
         self.n_formulas, self.d_in = n_formulas, d_in
         self.beta, self.epsilon = beta, epsilon

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from dnfnet.exceptions import InvalidParameterError
 from dnfnet.training.metrics import METRICS, Metric
 
 
@@ -30,6 +31,8 @@ class Objective(ABC):
     def __init__(self, n_outputs: int, metric: str | Metric | None = None) -> None:
         self.n_outputs = n_outputs
         metric = self.default_metric if metric is None else metric
+        if isinstance(metric, str) and metric not in METRICS:
+            raise InvalidParameterError(f"metric must be one of {sorted(METRICS)} or a Metric, however: {metric=}")
         self.metric = METRICS[metric] if isinstance(metric, str) else metric
 
     @abstractmethod
@@ -88,19 +91,41 @@ class MulticlassClassification(Objective):
 
 
 class Regression(Objective):
-    """One or several real outputs under squared error; targets are expected to be standardised."""
+    """One or several real outputs under squared error.
+
+    Parameters
+    ----------
+    mean, deviation : array of shape (n_outputs,)
+        Of the training targets. The network learns standardised targets; predictions and scores are on the scale of
+        the user.
+    """
 
     default_metric = "rmse"
 
+    def __init__(
+        self, mean: NDArray[np.float64], deviation: NDArray[np.float64], metric: str | Metric | None = None
+    ) -> None:
+        super().__init__(len(mean), metric)
+        self.mean, self.deviation = torch.from_numpy(mean), torch.from_numpy(deviation)
+
     def losses(self, output: Tensor, target: Tensor) -> Tensor:
-        """Squared error, averaged over the outputs."""
+        """Squared error of standardised targets, averaged over the outputs."""
         return (output - target).square().mean(-1)
 
     def link(self, output: Tensor) -> Tensor:
-        """The outputs themselves."""
-        return output
+        """Outputs on the scale of the user, ``(rows, outputs)``."""
+        return output * self.deviation.to(output) + self.mean.to(output)
+
+    def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
+        """The metric, on the scale of the user."""
+        return super().score(output, self.link(target.double()), weight)
 
 
 def classification(n_classes: int, metric: str | Metric | None = None) -> Objective:
-    """The objective for that many classes: one logit for two, one per class for more."""
+    """The objective for that many classes: one logit for two, one per class for more.
+
+    The metric "paper" is the paper's choice: ROC AUC for two classes, log-loss for more.
+    """
+    if metric == "paper":
+        metric = "roc_auc" if n_classes <= 2 else "log_loss"
     return BinaryClassification(metric) if n_classes <= 2 else MulticlassClassification(n_classes, metric)
