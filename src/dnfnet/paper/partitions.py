@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import ResultStoreError
-from dnfnet.files import atomic_path
+from dnfnet.atomic import replacing
 
 N_PARTITIONS = 5
 _SEED = 1
@@ -51,7 +51,7 @@ class Partitions:
             for role in ("train", "validation", "test")
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, checksum=np.array(self.checksum), **arrays)
 
     @classmethod
