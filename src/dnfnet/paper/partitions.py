@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.exceptions import ResultStoreError
 from dnfnet.atomic import replacing
+from dnfnet.exceptions import ResultStoreError
 
 N_PARTITIONS = 5
 _SEED = 1

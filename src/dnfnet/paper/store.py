@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dnfnet.exceptions import ResultStoreError
 from dnfnet.atomic import replacing
+from dnfnet.exceptions import ResultStoreError
 from dnfnet.paper.locks import try_lock
 from dnfnet.paper.trial import PROTOCOL, Trial
 
