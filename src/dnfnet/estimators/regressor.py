@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.targets import Scale
+from dnfnet.estimators.targets import Scale, real_array
 from dnfnet.training import Objective, Regression
 
 
@@ -35,6 +35,9 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
 
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:
         self.scale_ = Scale.learn(y, weight)
+
+    def _target_numbers(self, y: Any) -> NDArray:
+        return real_array(y)
 
     def _encode_target(self, y: Any) -> NDArray:
         return self.scale_.encode(y)

@@ -13,7 +13,7 @@ from dnfnet.table.encoding import LevelRule, encode_column, fit_column
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.schema import Column, Scale, Schema
-from dnfnet.table.sources import Source, open_table
+from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
 
 Naming = Literal["strings", "other", "positions"]
@@ -94,7 +94,7 @@ class TableEncoder:
             This encoder.
         """
         source = open_table(X)
-        _refuse_empty(source)
+        refuse_empty(source)
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
         notes = Notes()
@@ -211,14 +211,6 @@ def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 def _check_count(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InvalidParameterError(f"{name} must be a whole number of at least 1, however: {value!r}")
-
-
-def _refuse_empty(source: Source) -> None:
-    for count, what in zip(source.shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise InvalidTableError(
-                f"Found array with 0 {what}(s) (shape={source.shape}) while a minimum of 1 is required."
-            )
 
 
 def _datetime_refused(name: str, dtype: str) -> InvalidTableError:

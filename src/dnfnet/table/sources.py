@@ -75,6 +75,15 @@ def open_table(X: Any) -> Source:
     return ArraySource(_as_matrix(X))
 
 
+def refuse_empty(source: Source) -> None:
+    """An error if there is nothing to learn from."""
+    for count, what in zip(source.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise InvalidTableError(
+                f"Found array with 0 {what}(s) (shape={source.shape}) while a minimum of 1 is required."
+            )
+
+
 class ArraySource(Source):
     """A two-dimensional numpy array; its columns have positions and no names."""
 
