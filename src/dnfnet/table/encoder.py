@@ -136,7 +136,7 @@ class TableEncoder:
         for column, scales, index in zip(schema, self._scales, order, strict=True):
             stop = start + column.n_inputs
             if stop > start:
-                values = source.values(index, column.name, column.kind)
+                values = source.values(index, column.name, column.mixed)
                 problem = check_kind(column, values)
                 if problem is None:
                     encode_column(column, scales, values, out[:, start:stop], notes)

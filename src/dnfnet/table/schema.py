@@ -49,6 +49,8 @@ class Column:
         Whether there is an input for rare and unseen levels, and one for missing values.
     constant : bool
         Whether a numeric column had one value only.
+    mixed : bool
+        Whether a category had numbers or truth values among its texts.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Column:
     has_other: bool = False
     has_indicator: bool = False
     constant: bool = False
+    mixed: bool = False
 
     @property
     def n_inputs(self) -> int:
