@@ -37,8 +37,8 @@ class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
 
 
-class InvalidCellError(InvalidTableError, TypeError):
-    """A cell holds something that is no number, text, truth value or date."""
+class UnsupportedTypeError(InvalidTableError, TypeError):
+    """A table, or a cell of it, is of a type that cannot be learned from, such as sparse data or a dict."""
 
 
 class TableWarning(UserWarning):

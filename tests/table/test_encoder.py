@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import json
 import pickle
 import subprocess
@@ -15,12 +16,12 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from dnfnet.exceptions import (
-    InvalidCellError,
     InvalidParameterError,
     InvalidTableError,
     NotFittedError,
     SchemaMismatchError,
     TableWarning,
+    UnsupportedTypeError,
 )
 from dnfnet.table import Schema, TableEncoder
 
@@ -138,7 +139,9 @@ def test_mixed_objects_are_levels_by_text_also_in_part():
         assert np.array_equal(encoder.transform(column[i : i + 1])[0], whole[i])
 
 
-@pytest.mark.parametrize("missing", [None, NAN, np.float32("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize(
+    "missing", [None, NAN, np.float32("nan"), np.datetime64("NaT"), decimal.Decimal("sNaN")]
+)
 @pytest.mark.parametrize("values", [[1.5, 2.5], ["a", "b"], [True, False]])
 def test_every_kind_of_missing_object(missing, values):
     column = np.array([*values, *values, missing], dtype=object)[:, None]
@@ -336,7 +339,7 @@ def test_all_retyped_columns_are_named_at_once():
 @pytest.mark.parametrize(
     ("X", "error", "reason"),
     [
-        (sparse.csr_array(np.eye(2)), InvalidTableError, r"Sparse data was passed.*X\.toarray\(\)"),
+        (sparse.csr_array(np.eye(2)), UnsupportedTypeError, r"Sparse data was passed.*X\.toarray\(\)"),
         (sparse.coo_matrix(np.eye(2)), InvalidTableError, "Sparse"),
         (np.zeros(3), InvalidTableError, r"got 1D array instead. Reshape your data"),
         (np.zeros((2, 2, 2)), InvalidTableError, "got 3D array"),
@@ -347,10 +350,14 @@ def test_all_retyped_columns_are_named_at_once():
         (np.ones((2, 1)) * 1j, InvalidTableError, "Complex data not supported"),
         ([[1j], [2]], InvalidTableError, "Complex data not supported"),
         (np.array([[np.timedelta64(1, "h")]]), InvalidTableError, "holds durations"),
-        ([[{"foo": "bar"}], [1.0]], InvalidCellError, r"'x0' holds a dict in 1 of 2 rows \(first in row 0\)"),
+        (
+            [[{"foo": "bar"}], [1.0]],
+            UnsupportedTypeError,
+            r"'x0' holds a dict in 1 of 2 rows \(first in row 0\)",
+        ),
         ([[1.0], [{"a"}]], TypeError, "argument must be a string or a number"),
-        ([[object()]], InvalidCellError, "holds a object in 1 of 1 rows"),
-        ([[datetime.time(3)]], InvalidCellError, "'x0' has type time"),
+        ([[object()]], UnsupportedTypeError, "holds a object in 1 of 1 rows"),
+        ([[datetime.time(3)]], UnsupportedTypeError, "'x0' has type time"),
         ([["a"], [datetime.date(2020, 1, 1)]], InvalidTableError, "mixes dates with other values"),
         (np.zeros(2, dtype=[("a", float)]), InvalidTableError, "structured array"),
         ([[None], [NAN]], InvalidTableError, "No column has anything to learn from"),

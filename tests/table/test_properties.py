@@ -13,7 +13,7 @@ from frames import LIBRARIES, make_frame
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dnfnet.exceptions import InvalidTableError, TableWarning
+from dnfnet.exceptions import InvalidTableError, SchemaMismatchError, TableWarning
 from dnfnet.table import TableEncoder
 
 CELLS = {
@@ -57,7 +57,8 @@ def quiet_fit(X, **options):
         try:
             return TableEncoder(datetimes="expand", min_level_rows=1, **options).fit(X)
         except InvalidTableError as error:
-            assert "nothing to learn" in str(error) or "anything to learn" in str(error)
+            if "anything to learn" not in str(error):
+                raise
             return None
 
 
@@ -106,8 +107,9 @@ def test_libraries_agree_and_another_table_gives_numbers_or_a_named_error(column
     frame = make_frame(LIBRARIES[0], {name: values[: min(lengths)] for name, values in now.items()})
     try:
         assert np.isfinite(quiet_transform(encoders[0], frame)).all()
-    except InvalidTableError as error:
-        assert "in fit and is" in str(error)
+    except SchemaMismatchError as error:
+        if "in fit and is" not in str(error):
+            raise
 
 
 @PATIENT
@@ -121,9 +123,8 @@ def test_objects_of_any_kind_give_a_finite_matrix_or_a_clear_error(rows):
         try:
             encoder = TableEncoder(datetimes="expand", min_level_rows=1).fit(X)
         except InvalidTableError as error:
-            assert (
-                "mixes dates" in str(error) or "anything to learn" in str(error) or "has type" in str(error)
-            )
+            if not any(reason in str(error) for reason in ("mixes dates", "anything to learn", "has type")):
+                raise
             return
         assert np.isfinite(encoder.transform(X)).all()
 

@@ -17,6 +17,7 @@ class Encoded(BaseEstimator):
     """A linear model on the encoded table."""
 
     def fit(self, X, y, sample_weight=None):
+        """Fit encoder and model."""
         encoder = TableEncoder().fit(X, sample_weight)
         y = self._checked_target(y)
         if len(y) != len(encoded := encoder.transform(X)):
@@ -29,6 +30,7 @@ class Encoded(BaseEstimator):
         return self
 
     def predict(self, X):
+        """Predict the target."""
         check_is_fitted(self)
         return self.model_.predict(self.encoder_.transform(X).astype(np.float64))
 

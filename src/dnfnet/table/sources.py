@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dnfnet.exceptions import InvalidTableError
+from dnfnet.exceptions import InvalidTableError, UnsupportedTypeError
 from dnfnet.table.values import (
     Values,
     array_values,
@@ -53,7 +53,7 @@ class Source(ABC):
 def open_table(X: Any) -> Source:
     """Look at any table through one interface, without copying it."""
     if sparse.issparse(X):
-        raise InvalidTableError(
+        raise UnsupportedTypeError(
             "Sparse data was passed, but a dense table is needed: use X.toarray(), or fewer columns."
         )
     X = _record_batch_as_table(X)
@@ -95,7 +95,7 @@ class FrameSource(Source):
         self.names = names
         self.all_strings = all(isinstance(name, str) for name in own_names)
         self.shape = frame.shape
-        self._columns = list(frame.iter_columns())
+        self._columns = [frame[:, i] for i in range(len(own_names))]
 
     def values(self, index: int, name: str, as_text: bool = False) -> Values:
         """Read one column."""

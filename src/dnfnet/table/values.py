@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import numbers
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.exceptions import InvalidCellError, InvalidTableError
+from dnfnet.exceptions import InvalidTableError, UnsupportedTypeError
 from dnfnet.table.schema import Kind
 
 
@@ -111,11 +112,11 @@ def object_values(name: str, values: list[Any], dtype: str, as_text: bool = Fals
     sorts = _sorts_present(values, sort_of)
     if "text" in sorts and "datetime" in sorts:
         raise InvalidTableError(f"Column {name!r} mixes dates with other values: give it one type.")
-    if sorts == {"text"}:
+    if sorts == {"text"} and decimal.Decimal not in sort_of:  # which has a NaN that cannot be hashed
         return category_values(values, dtype)
     if "text" in sorts or (as_text and sorts):
         # By text before they meet in a dict, in which 1, 1.0 and True are equal.
-        return replace(category_values([_as_text(v) for v in values], dtype), mixed=True)
+        return replace(category_values([_as_text(v) for v in values], dtype), mixed=sorts != {"text"})
     if sorts <= {"boolean", "numeric"}:
         kind: Kind = "boolean" if sorts == {"boolean"} else "numeric"
         return numeric_values(_object_numbers(values, sort_of), dtype, kind)
@@ -131,7 +132,7 @@ def unusable(name: str, dtype: str) -> InvalidTableError:
     if dtype == "duration":
         fix = f'X["{name}"] = X["{name}"].dt.total_seconds()'
         return InvalidTableError(f"Column {name!r} holds durations: turn them into numbers, {fix}")
-    return InvalidCellError(
+    return UnsupportedTypeError(
         f"Column {name!r} has type {dtype}: the argument must be a table of string or number cells "
         "(or truth values, categories, dates); convert the column or drop it."
     )
@@ -190,7 +191,7 @@ def _refuse_containers(name: str, values: list[Any], sort_of: dict[type, str]) -
         return
     rows = [i for i, value in enumerate(values) if sort_of[type(value)] == "container"]
     kind = type(values[rows[0]]).__name__
-    raise InvalidCellError(
+    raise UnsupportedTypeError(
         f"Column {name!r} holds a {kind} in {len(rows)} of {len(values)} rows (first in row {rows[0]}): "
         "each cell argument must be a string or a number (or a truth value, a date, or missing)."
     )
@@ -210,13 +211,13 @@ def _object_numbers(values: list[Any], sort_of: dict[type, str]) -> NDArray[np.f
         values = [v if sort_of[type(v)] in ("numeric", "boolean") else np.nan for v in values]
     try:
         return np.array(values, dtype=np.float64)
-    except OverflowError:  # an integer beyond float64
+    except (OverflowError, ValueError):  # an integer beyond float64, or Decimal's signalling NaN
         return np.array([_clamped(value) for value in values], dtype=np.float64)
 
 
 def _clamped(value: Any) -> float:
     try:
-        return float(value)
+        return float("nan") if is_missing(value) else float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 
