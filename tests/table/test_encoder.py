@@ -381,7 +381,7 @@ def test_masked_cells_are_missing():
 
 
 def test_wide_polars_integers():
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", "1.20")
     frame = pl.DataFrame({"i": pl.Series([1, 3, None], dtype=pl.Int128)})
     assert TableEncoder().fit(frame).transform(frame).tolist() == [[-1, 0], [1, 0], [0, 1]]
 
