@@ -42,9 +42,7 @@ def raw_file(metadata, entries=None, data=b"", *, text=None, digest=True):
     return raw
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ">f8", ">i4"]
-)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ">f8", ">i4"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (0, 4), (2, 1, 3)])
 def test_arrays_come_back_with_dtype_shape_and_bits(path, dtype, shape):
     array = np.random.default_rng(0).normal(size=shape).astype(dtype)
@@ -204,9 +202,7 @@ def test_hostile_manifests(path, metadata, reason):
         '{"__metadata__":{"sha256":"' + "0" * 64 + '"},"__metadata__":{}}',
         '{"__metadata__":[]}',
         '{"__metadata__":' + "[" * 200_000,
-        '{"__metadata__":{"format":"dnfnet","format_version":"1","manifest":"{}","sha256":"'
-        + "0" * 64
-        + '"}}',
+        '{"__metadata__":{"format":"dnfnet","format_version":"1","manifest":"{}","sha256":"' + "0" * 64 + '"}}',
         '{"w":{}}',
         "[1]",
     ],
@@ -285,9 +281,7 @@ def test_a_file_without_permission(path, tiny):
 
 
 def test_a_failed_write_keeps_the_old_file_and_no_rest(path, tiny, monkeypatch):
-    monkeypatch.setattr(
-        os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
-    )
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(ModelFileError, match="cannot be written: No space left"):
         write_bundle(path, {"new": 1}, {})
     assert path.read_bytes() == tiny

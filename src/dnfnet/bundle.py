@@ -249,9 +249,7 @@ def _checked_metadata(path: FilePath, header: dict[str, Any]) -> tuple[str, str]
     return manifest, digest
 
 
-def _checked_entries(
-    path: FilePath, header: dict[str, Any], n_bytes: int
-) -> dict[str, tuple[str, list[int]]]:
+def _checked_entries(path: FilePath, header: dict[str, Any], n_bytes: int) -> dict[str, tuple[str, list[int]]]:
     """Check that the tensors fill the rest of the file, one after the other."""
     entries: dict[str, tuple[str, list[int]]] = {}
     offset = 0

@@ -132,9 +132,7 @@ def test_objects_of_any_kind_give_a_finite_matrix_or_a_clear_error(rows):
 @PATIENT
 @given(
     rows=st.lists(
-        st.tuples(
-            st.none() | st.floats(-1e3, 1e3), st.sampled_from(["a", "b", "c", None]), st.integers(0, 3)
-        ),
+        st.tuples(st.none() | st.floats(-1e3, 1e3), st.sampled_from(["a", "b", "c", None]), st.integers(0, 3)),
         min_size=1,
         max_size=15,
     )

@@ -119,18 +119,14 @@ def test_retyped_columns_are_named(library, then, now):
         if old in (new, "empty") or new == "empty" or (old, new) == ("numeric", "boolean"):
             assert np.isfinite(encoder.transform(frame)).all()
         else:
-            with pytest.raises(
-                SchemaMismatchError, match=r"Column 'c' was .* in fit and is .* now: convert it"
-            ):
+            with pytest.raises(SchemaMismatchError, match=r"Column 'c' was .* in fit and is .* now: convert it"):
                 encoder.transform(frame)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_infinite_values_become_the_extremes_of_fit(library):
     values = [1.0, 2.0, 3.0, float("inf"), float("-inf"), float("inf")]
-    with pytest.warns(
-        TableWarning, match=r"largest or smallest finite value of fit in column 'c' \(3 rows\)"
-    ):
+    with pytest.warns(TableWarning, match=r"largest or smallest finite value of fit in column 'c' \(3 rows\)"):
         encoder, _ = fitted(library, values)
     assert encoder.schema["c"].n_infinite == 3
     same = TableEncoder().fit(make_frame(library, {"c": [1.0, 2.0, 3.0, 3.0, 1.0, 3.0], "x": range(6)}))
@@ -195,9 +191,7 @@ def test_columns_are_reordered_and_differences_named(library):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_dates_are_refused_with_the_line_that_fixes_it(library):
     frame = make_frame(library, {"when": moments(5)})
-    with pytest.raises(
-        ValueError, match=r"'when' holds dates .*datetimes=\"expand\".*X\.drop\(columns=\['when'\]\)"
-    ):
+    with pytest.raises(ValueError, match=r"'when' holds dates .*datetimes=\"expand\".*X\.drop\(columns=\['when'\]\)"):
         TableEncoder().fit(frame)
 
 

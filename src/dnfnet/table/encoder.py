@@ -188,8 +188,7 @@ class TableEncoder:
         names = [name for column in schema for name in column.inputs]
         if not names:
             raise InvalidTableError(
-                "No column has anything to learn from: all are without values or have only rare levels.\n"
-                f"{schema}"
+                f"No column has anything to learn from: all are without values or have only rare levels.\n{schema}"
             )
         self._schema, self._scales, self._naming = schema, scales, naming
         self.encoded_names = names
@@ -201,9 +200,7 @@ class TableEncoder:
 
     def _level_rule(self, n_rows: float) -> LevelRule:
         threshold = self.min_level_rows
-        return LevelRule(
-            self.max_levels, min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold
-        )
+        return LevelRule(self.max_levels, min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -49,9 +49,7 @@ def fit_column(name: str, values: Values, weights: Floats | None, rule: LevelRul
     return Column(name, "empty", n_missing=len(values.data)), []
 
 
-def encode_column(
-    column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes
-) -> None:
+def encode_column(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
     """Write the encoded inputs of one column into ``out``, which holds zeros."""
     missing = values.missing
     n_missing = int(missing.sum())
@@ -137,9 +135,9 @@ def _fit_category(name: str, values: Values, weights: Floats | None, rule: Level
     codes = values.data[present]
     n_missing = len(present) - len(codes)
     n_rows = np.bincount(codes, minlength=len(values.levels))
-    mass = np.bincount(
-        codes, None if weights is None else weights[present], minlength=len(values.levels)
-    ).astype(np.float64)
+    mass = np.bincount(codes, None if weights is None else weights[present], minlength=len(values.levels)).astype(
+        np.float64
+    )
     kept = _frequent(mass, rule)
     rare = np.flatnonzero((n_rows > 0) & ~np.isin(np.arange(len(n_rows)), kept))
     levels = tuple(values.levels[i] for i in kept)
@@ -198,9 +196,7 @@ def _finite(values: Floats, scale: Scale, name: str, notes: Notes) -> Floats:
     return np.where(infinite, np.where(values > 0, scale.upper, scale.lower), values)
 
 
-def _encode_levels(
-    column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes
-) -> None:
+def _encode_levels(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
     n_levels = len(column.levels)
     if not n_levels:
         return
@@ -218,17 +214,13 @@ def _encode_levels(
     _fill_means(out, unseen, column, scales)
 
 
-def _fill_unknown(
-    out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]
-) -> None:
+def _fill_unknown(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]) -> None:
     """Give missing cells their means; a category's indicator is a level of its own and needs none."""
     if not (column.kind == "category" and column.has_indicator):
         _fill_means(out, rows, column, scales)
 
 
-def _fill_means(
-    out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]
-) -> None:
+def _fill_means(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]) -> None:
     n_values = column.n_inputs - column.has_indicator
     if n_values and rows.any():
         out[rows, :n_values] = [scale.fill for scale in scales[:n_values]]

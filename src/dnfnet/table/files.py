@@ -7,7 +7,6 @@ because a type inferred from the first rows may not hold for the last.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from dnfnet.atomic import replacing
-from dnfnet.exceptions import InvalidParameterError, InvalidTableError, MissingDependencyError
+from dnfnet.compat import require
+from dnfnet.exceptions import InvalidParameterError, InvalidTableError
 
 FilePath = str | os.PathLike[str]
 
@@ -58,9 +58,7 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
         return _dates_as_texts(path, table)
 
 
-def iter_tables(
-    path: FilePath, chunk_rows: int = 65_536, *, kinds: Mapping[str, str] | None = None
-) -> Iterator[Any]:
+def iter_tables(path: FilePath, chunk_rows: int = 65_536, *, kinds: Mapping[str, str] | None = None) -> Iterator[Any]:
     """Read a CSV, TSV or Parquet file in chunks, in memory that does not grow with the file.
 
     Parameters
@@ -82,9 +80,7 @@ def iter_tables(
         raise InvalidParameterError(f"chunk_rows must be at least 1, however: {chunk_rows!r}")
     suffix = _checked_suffix(path)
     if suffix not in _PARQUET and kinds is None:
-        raise InvalidParameterError(
-            f"{path} has no types: pass kinds=encoder.schema.kinds to read it in chunks."
-        )
+        raise InvalidParameterError(f"{path} has no types: pass kinds=encoder.schema.kinds to read it in chunks.")
     batches = _parquet_batches(path, chunk_rows) if suffix in _PARQUET else _csv_batches(path, kinds or {})
     with _told(path):
         yield from _regrouped(batches, chunk_rows)
@@ -188,9 +184,7 @@ def _parsing(suffix: str) -> Any:
 
 
 def _converting(types: Mapping[str, Any]) -> Any:
-    return _arrow("csv").ConvertOptions(
-        column_types=dict(types), null_values=list(_MISSING), strings_can_be_null=True
-    )
+    return _arrow("csv").ConvertOptions(column_types=dict(types), null_values=list(_MISSING), strings_can_be_null=True)
 
 
 def _without_index(table: Any) -> Any:
@@ -216,9 +210,7 @@ def _writer(path: str, suffix: str, schema: Any) -> Any:
 def _known_suffix(path: FilePath) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in (*_DELIMITERS, *_PARQUET):
-        raise InvalidTableError(
-            f"{path} has none of the endings {[*_DELIMITERS, *_PARQUET]}: rename or convert it."
-        )
+        raise InvalidTableError(f"{path} has none of the endings {[*_DELIMITERS, *_PARQUET]}: rename or convert it.")
     return suffix
 
 
@@ -242,9 +234,7 @@ def _told(path: FilePath, done: str = "read") -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else str(error).partition("\n")[0]
-        raise InvalidTableError(
-            f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}."
-        ) from error
+        raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}.") from error
 
 
 def _with_name(path: FilePath, reason: str) -> str:
@@ -258,9 +248,4 @@ def _with_name(path: FilePath, reason: str) -> str:
 
 def _arrow(module: str = "") -> Any:
     """Import pyarrow, or a part of it, when it is needed."""
-    try:
-        return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Reading and writing files needs pyarrow: install it with pip install 'dnfnet[io]'."
-        ) from error
+    return require(f"pyarrow.{module}" if module else "pyarrow", "io")

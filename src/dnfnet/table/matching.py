@@ -47,16 +47,16 @@ def check_kind(column: Column, values: Values) -> str | None:
         if not strange:
             return None
         return f"Column {column.name!r} was boolean in fit and is not 0 or 1 in {strange} rows now"
-    return f"Column {column.name!r} was {_MEANING[column.kind]} in fit and is {_MEANING[values.kind]} ({values.dtype}) now"
+    return (
+        f"Column {column.name!r} was {_MEANING[column.kind]} in fit and is {_MEANING[values.kind]} ({values.dtype}) now"
+    )
 
 
 def raise_retyped(problems: list[str]) -> None:
     """Raise for all retyped columns at once."""
     if problems:
         more = f"; and {len(problems) - _SHOWN} more columns" if len(problems) > _SHOWN else ""
-        raise SchemaMismatchError(
-            "; ".join(problems[:_SHOWN]) + more + ": convert it, or fit again on the new table."
-        )
+        raise SchemaMismatchError("; ".join(problems[:_SHOWN]) + more + ": convert it, or fit again on the new table.")
 
 
 def _match_names(found: list[str], expected: Sequence[str], extra: str) -> list[int]:

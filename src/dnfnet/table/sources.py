@@ -49,9 +49,15 @@ class Source(ABC):
     def filter(self, rows: NDArray[np.bool_]) -> Source:
         """Keep the rows where the mask is true."""
 
+    @abstractmethod
+    def slice(self, start: int, stop: int) -> Source:
+        """Keep the rows from ``start`` up to ``stop``."""
+
 
 def open_table(X: Any) -> Source:
-    """Look at any table through one interface, without copying it."""
+    """Look at any table through one interface, without copying it; a table that is open already stays as it is."""
+    if isinstance(X, Source):
+        return X
     if sparse.issparse(X):
         raise UnsupportedTypeError(
             "Sparse data was passed, but a dense table is needed: use X.toarray(), or fewer columns."
@@ -83,6 +89,10 @@ class ArraySource(Source):
         """Keep some rows."""
         return ArraySource(self.array[rows])
 
+    def slice(self, start: int, stop: int) -> ArraySource:
+        """Keep the rows from ``start`` up to ``stop``."""
+        return ArraySource(self.array[start:stop])
+
 
 class FrameSource(Source):
     """A pandas, polars or Arrow table behind narwhals."""
@@ -104,6 +114,10 @@ class FrameSource(Source):
     def filter(self, rows: NDArray[np.bool_]) -> FrameSource:
         """Keep some rows."""
         return FrameSource(self.frame.filter(rows.tolist()))
+
+    def slice(self, start: int, stop: int) -> FrameSource:
+        """Keep the rows from ``start`` up to ``stop``."""
+        return FrameSource(self.frame[start:stop])
 
 
 def series_values(name: str, series: nw.Series[Any], as_text: bool = False) -> Values:
@@ -161,9 +175,7 @@ def _as_matrix(X: Any) -> NDArray[Any]:
     if array.dtype.names is not None:
         raise InvalidTableError("A structured array was passed: use pandas.DataFrame(X).")
     if array.ndim == 1 and len(array) and isinstance(array[0], list | tuple | np.ndarray):
-        raise InvalidTableError(
-            f"The rows of the table have different lengths: {len(array[0])} in the first."
-        )
+        raise InvalidTableError(f"The rows of the table have different lengths: {len(array[0])} in the first.")
     if array.ndim != 2:
         raise InvalidTableError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it "

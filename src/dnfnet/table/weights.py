@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from dnfnet.exceptions import InvalidTableError
 
 
-def row_weights(
-    sample_weight: Any, n_rows: int
-) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
+def row_weights(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
     """Split weights into the rows that count and how much each of them counts.
 
     Whole numbers are kept as counts of rows. Others are scaled to a mean of 1, because weights that sum to 1
@@ -25,7 +23,7 @@ def row_weights(
     """
     if sample_weight is None:
         return None, None
-    weights = _checked(sample_weight, n_rows)
+    weights = check_weights(sample_weight, n_rows)
     rows = weights > 0
     weights = weights[rows]
     kept = None if rows.all() else rows
@@ -37,15 +35,14 @@ def row_weights(
     return kept, weights / weights.mean()
 
 
-def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Weights as an array; an error says what is wrong with them."""
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise InvalidTableError(f"sample_weight must have shape ({n_rows},), however: {weights.shape}")
     bad = int((~np.isfinite(weights) | (weights < 0)).sum())
     if bad:
-        raise InvalidTableError(
-            f"sample_weight must be finite and not negative, which {bad} of {n_rows} are not."
-        )
+        raise InvalidTableError(f"sample_weight must be finite and not negative, which {bad} of {n_rows} are not.")
     if not weights.any():
         raise InvalidTableError("sample_weight is zero for every row: at least one must be positive.")
     return weights
