@@ -406,4 +406,4 @@ def test_the_room_imports_no_data_frame_library_and_no_other_room():
                 imported.add(node.module)
     assert not {name.partition(".")[0] for name in imported} & {"pandas", "polars", "pyarrow", "torch"}
     own = {name for name in imported if name.startswith("dnfnet") and not name.startswith("dnfnet.table")}
-    assert own == {"dnfnet.exceptions", "dnfnet.atomic"}
+    assert own == {"dnfnet.exceptions", "dnfnet.atomic", "dnfnet.compat"}
