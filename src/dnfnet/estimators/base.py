@@ -244,6 +244,11 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     # What a fitted model gives.
 
+    def _predictions(self, X: Any) -> NDArray[np.float64]:
+        """What the objective makes of the network's outputs."""
+        outputs = self._outputs(X)
+        return self._objective().predictions(outputs)
+
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the network, computed in chunks so that memory stays bounded."""
         check_is_fitted(self, "network_")

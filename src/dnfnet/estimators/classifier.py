@@ -123,7 +123,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (rows, classes)."""
-        probabilities = self._objective().predictions(self._outputs(X))
+        probabilities = self._predictions(X)
         if probabilities.ndim == 1:
             return np.column_stack([1 - probabilities, probabilities])
         return probabilities

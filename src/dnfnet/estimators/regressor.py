@@ -44,7 +44,7 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The expected target of each row, on the scale of y."""
-        values = self._objective().predictions(self._outputs(X))
+        values = self._predictions(X)
         return values[:, 0] if self.scale_.flat else values
 
     def __sklearn_tags__(self) -> Any:
