@@ -264,6 +264,46 @@ def test_state_goes_through_json_and_gives_the_same_bits():
         TableEncoder.from_state(entry, {"input_scales": arrays["input_scales"][:-1]})
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("options",), {"max_levels": 0}),
+        (("options",), {"code": "x"}),
+        (("options",), None),
+        (("naming",), "guess"),
+        (("schema",), {}),
+        (("schema", "columns"), 5),
+        (("schema", "columns", 0, "kind"), "code"),
+        (("schema", "columns", 0, "kind"), []),
+        (("schema", "columns", 0, "inputs"), ["a"]),
+        (("schema", "columns", 0, "inputs"), None),
+        (("schema", "columns", 0, "name"), 5),
+        (("schema", "columns", 0, "has_indicator"), 7),
+        (("schema", "columns", 1, "levels"), [1, 2]),
+        (("schema", "columns", 1, "n_missing"), "many"),
+        (("schema", "columns", 2, "parts"), ["year"] * 2),
+    ],
+)
+def test_an_edited_state_is_refused(place, value):
+    entry, arrays = TableEncoder(min_level_rows=2).fit(ROWS).state()
+    where = entry
+    for key in place[:-1]:
+        where = where[key]
+    where[place[-1]] = value
+    if place[-1] == "parts":
+        where["kind"], where["inputs"] = "datetime", ["a", "b", 3]
+    with pytest.raises(ValueError, match=r"damaged|must be"):
+        TableEncoder.from_state(entry, arrays)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 0.0, -1.0])
+def test_edited_scales_are_refused(number):
+    entry, arrays = TableEncoder().fit(ROWS).state()
+    arrays["input_scales"][0, 2] = number
+    with pytest.raises(InvalidTableError, match="not finite and positive"):
+        TableEncoder.from_state(entry, arrays)
+
+
 def test_pickle_gives_the_same_bits():
     encoder = TableEncoder().fit(ROWS)
     assert np.array_equal(pickle.loads(pickle.dumps(encoder)).transform(ROWS), encoder.transform(ROWS))
