@@ -63,3 +63,7 @@ class UnsupportedTypeError(InvalidTableError, TypeError):
 
 class TableWarning(UserWarning):
     """Values of a table were replaced by others; the message names the columns and counts the rows."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model file does not hold everything that the model has; the message says what."""

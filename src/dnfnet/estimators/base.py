@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
-from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,50 +12,27 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from dnfnet.estimators.merging import distinct_rows, first_of_each
+from dnfnet.estimators.parameters import SHARED, refuse_lost_functions
+from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
 from dnfnet.estimators.rows import Rows, used_rows
 from dnfnet.estimators.split import validation_split
+from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.nn import DNFNet
-from dnfnet.table import Schema, TableEncoder, open_table
-from dnfnet.training import Callback, History, Metric, Objective, ProgressBar, TimeLimit, Trainer
+from dnfnet.table import Schema, Source, TableEncoder
+from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective, ProgressBar, TimeLimit, Trainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-ROWS_PER_CHUNK = 2**16
-ROWS_PER_BATCH = 128
 
 
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     """The common part of `DNFNetClassifier` and `DNFNetRegressor`; not for use by itself."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_formulas": [Interval(Integral, 1, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="neither"), None],
-        "conjunctions": ["array-like"],
-        "lengths": ["array-like"],
-        "keep_probs": ["array-like", None],
-        "localization": [StrOptions({"gaussian", "uniform"}), None],
-        "structure": [StrOptions({"dnf", "dense"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "lr_patience": [Interval(Integral, 1, None, closed="left")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "metric": [str, Metric, None],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "callbacks": [list, tuple],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "device": [str, torch.device],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED
 
     def __init__(
         self,
@@ -74,7 +50,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         patience: int = 30,
         lr_patience: int = 10,
         validation_fraction: float = 0.125,
-        metric: str | Metric | None = None,
+        metric: MetricChoice = None,
+        datetimes: Literal["refuse", "expand"] = "refuse",
+        extra_columns: Literal["refuse", "ignore"] = "refuse",
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
         warm_start: bool = False,
@@ -96,12 +74,17 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.lr_patience = lr_patience
         self.validation_fraction = validation_fraction
         self.metric = metric
+        self.datetimes = datetimes
+        self.extra_columns = extra_columns
         self.time_limit = time_limit
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
         self.device = device
+
+    loss: Any
+    target_: Any
 
     # What the two kinds of task differ in.
 
@@ -113,15 +96,20 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _target_numbers(self, y: Any) -> NDArray:
         """Targets as numbers that tell them apart, before anything was learned."""
 
-    @abstractmethod
-    def _encode_target(self, y: Any) -> NDArray:
-        """Targets as the network learns them."""
+    def _set_target(self, target: Any) -> None:
+        """Take over a learned target."""
+        self.target_ = target
 
-    @abstractmethod
-    def _objective(self) -> Objective:
-        """The objective for what ``_learn_target`` learned."""
+    def _check_target(self) -> None:
+        """An error if a parameter was changed that training cannot go on with."""
 
-    _stratify = False
+    def _strata(self, numbers: NDArray) -> NDArray | None:  # noqa: ARG002
+        """The group of each row that gives its share to the validation rows."""
+        return None
+
+    def _weigh(self, y: Any, weight: NDArray | None, learn: bool) -> NDArray | None:  # noqa: ARG002
+        """Weights of rows with those of their classes in them."""
+        return weight
 
     # Fitting.
 
@@ -132,27 +120,42 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         ----------
         X : table of shape (rows, columns)
             A data frame or an array, as it is.
-        y : array-like of shape (rows,)
+        y : array-like of shape (rows,) or (rows, outputs)
         eval_set : tuple (X, y) or (X, y, sample_weight), optional
-            Rows to stop by. Without it ``validation_fraction`` of the rows is set aside for that.
+            Rows to stop by. Without it ``validation_fraction`` of the rows is set aside for that, at random. Rows that
+            belong together (a patient's, a day's) must not be on both sides: split them by
+            `sklearn.model_selection.GroupShuffleSplit` and pass one side here.
         sample_weight : array-like of shape (rows,), optional
-            A row of weight 0 counts as absent.
+            A row of weight 0 counts as absent, one of weight 2 as two rows.
 
         Returns
         -------
         The fitted estimator.
         """
         self._validate_params()
+        refuse_lost_functions(self)
         fresh = not (self.warm_start and hasattr(self, "network_"))
         random = check_random_state(self.random_state)
         train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
         if fresh:
-            self.history_ = History()
-            self.network_ = self._network(generator)
+            self._start(generator)
+        self.__dict__.pop("_stream", None)
         trainer = self._trainer(generator)
         trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, target_known: bool) -> Self:
+        """One pass; the first one starts the model."""
+        fresh = not hasattr(self, "network_")
+        random = check_random_state(self.random_state)
+        rows = self._all_rows(X, y, sample_weight, fresh, target_known)
+        generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
+        if fresh:
+            self._start(generator)
+        stream = self.__dict__.get("_stream", {"generator": generator.get_state()})
+        self._stream = one_pass(self, rows, stream)
         return self
 
     def _rows(
@@ -161,6 +164,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
+        weight = self._weigh(y, weight, learn=True)
         one_batch = n_rows <= self.batch_size
         kinds = distinct_rows(table, numbers, weight) if one_batch else np.arange(n_rows)
         valid = np.zeros(n_rows, dtype=bool)
@@ -170,28 +174,62 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             # A row that is not for training has weight 0 there, which is the same as being absent.
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
             self._learn_target(y, train_weight)
-            self.encoder_ = self._encoder().fit(table, train_weight)
-            self._set_names()
-        rows = Rows(self.encoder_.transform(table), self._encode_target(y), weight)
+            self._learn_table(table, train_weight)
+        else:
+            self._check_target()
+        rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
         if one_batch:
             rows, valid = rows.merged(kinds), valid[first_of_each(kinds)]
         return rows.take(~valid), rows.take(valid) if eval_set is None else self._eval_rows(eval_set)
+
+    def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, target_known: bool) -> Rows:
+        """Encoded rows, all for training."""
+        table, y, weight = used_rows(X, y, sample_weight)
+        weight = self._weigh(y, weight, learn=True)
+        if not fresh:
+            self._check_target()
+        elif not target_known:
+            self._learn_target(y, weight)
+        target = self.target_.encode(y)
+        if fresh:
+            self._learn_table(table, weight)
+        rows = Rows(self.encoder_.transform(table), target, weight)
+        if rows.n_rows > self.batch_size:
+            return rows
+        return rows.merged(distinct_rows(table, self._target_numbers(y), weight))
 
     def _validation_kinds(
         self, kinds: NDArray[np.intp], numbers: NDArray, random: np.random.RandomState
     ) -> NDArray[np.bool_]:
         """Which kinds of rows to stop by; rows that are the same go to the same side."""
         first = first_of_each(kinds)
-        strata = numbers[first] if self._stratify else None
-        return validation_split(len(first), self.validation_fraction, random, strata)
+        return validation_split(len(first), self.validation_fraction, random, self._strata(numbers[first]))
 
     def _eval_rows(self, eval_set: Any) -> Rows:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise InvalidParameterError("eval_set must be a tuple (X, y) or (X, y, sample_weight).")
         table, y, weight = used_rows(*eval_set)
-        return Rows(self.encoder_.transform(table), self._encode_target(y), weight)
+        target = self.target_.encode(y)
+        return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
-    def _network(self, generator: torch.Generator) -> DNFNet:
+    def _learn_table(self, table: Source, weight: NDArray | None) -> None:
+        encoder = TableEncoder(datetimes=self.datetimes, extra_columns=self.extra_columns)
+        self.encoder_ = encoder.fit(table, weight)
+        self._set_names()
+
+    def _start(self, generator: torch.Generator) -> None:
+        """An untrained network and an empty history."""
+        self.history_ = History()
+        self.network_ = self._network(generator)
+
+    def _objective(self) -> Objective:
+        """What to train by: the loss and the metric of the parameters."""
+        objective = self.target_.objective(self.metric)
+        return objective if isinstance(self.loss, str) else CustomLoss(objective, self.loss)
+
+    def _network(self, generator: torch.Generator, *, draw_masks: bool = True) -> DNFNet:
+        """A network with these settings; one whose state is loaded afterwards need not draw its random masks."""
+        keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
         return DNFNet(
             len(self.encoder_.encoded_names),
             self._objective().n_outputs,
@@ -199,7 +237,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             beta=self.beta,
             conjunctions=tuple(self.conjunctions),
             lengths=tuple(self.lengths),
-            keep_probs=None if self.keep_probs is None else tuple(self.keep_probs),
+            keep_probs=keep_probs,
             localization=self.localization,
             structure=self.structure,
             generator=generator,
@@ -228,9 +266,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.best_score_ = trainer.best_score
         self.stop_reason_ = trainer.stop_reason
 
-    def _encoder(self) -> TableEncoder:
-        return TableEncoder()
-
     def _set_names(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -241,26 +276,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _predictions(self, X: Any) -> NDArray[np.float64]:
         """What the objective makes of the network's outputs."""
-        outputs = self._outputs(X)
-        return self._objective().predictions(outputs)
-
-    def _outputs(self, X: Any) -> Tensor:
-        """Outputs of the network, computed in chunks so that memory stays bounded."""
         check_is_fitted(self, "network_")
-        table = open_table(X)
-        n_rows = table.shape[0]
-        starts = range(0, max(n_rows, 1), ROWS_PER_CHUNK)
-        return torch.cat([self._encoded_outputs(table.slice(i, i + ROWS_PER_CHUNK)) for i in starts])
-
-    @torch.no_grad()
-    def _encoded_outputs(self, table: Any) -> Tensor:
-        device = next(self.network_.parameters()).device
-        x = torch.from_numpy(self.encoder_.transform(table))
-        # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has
-        # the same prediction alone and among others.
-        padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
-        parts = [self.network_(part.to(device)).cpu() for part in padded.split(ROWS_PER_BATCH)]
-        return torch.cat(parts)[: len(x)]
+        # Not by the parameters, which may have been changed since the fit.
+        return self.target_.objective(None).predictions(table_outputs(self.network_, self.encoder_, X))
 
     @property
     def schema_(self) -> Schema:

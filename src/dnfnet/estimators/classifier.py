@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from dnfnet.estimators.arrays import label_array
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.targets import Labels, label_array
-from dnfnet.training import Objective, classification
+from dnfnet.estimators.class_weights import ClassFactors, ClassWeight
+from dnfnet.estimators.parameters import CLASSIFIER, refuse_lost_functions
+from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
+from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.training import Callback, LossFunction, MetricChoice
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,10 +25,18 @@ if TYPE_CHECKING:
 class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     """A classifier for tables: an ensemble of soft formulas in disjunctive normal form, trained end to end.
 
-    Two classes have one logit, more have one each.
+    Two classes have one logit, more have one each. A target with several columns of 0 and 1 is for rows that can have
+    several labels; each label then has a logit of its own.
 
     Parameters
     ----------
+    loss : "log_loss" or callable
+        Cross-entropy, or a function ``(output, target) -> losses`` in torch that gives one loss per row. Two classes:
+        logits and 0/1, both of shape (rows,). More: logits (rows, classes) and positions in ``classes_``. Several
+        labels: logits and 0/1, both (rows, labels).
+    class_weight : dict, "balanced" or None
+        Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
+        "balanced" makes all classes weigh the same.
     n_formulas : int
         Number of formulas.
     beta : float or None
@@ -44,8 +58,13 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Epochs without a lower training loss until the learning rate is halved.
     validation_fraction : float
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
-    metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric or None
-        The validation score; ``None`` is log-loss, "paper" is ROC AUC for two classes and log-loss for more.
+    metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
+        The validation score; ``None`` is log-loss, "paper" is ROC AUC for two classes and log-loss for more. Of a
+        function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
+    datetimes : {"refuse", "expand"}
+        Whether a column of dates is an error or becomes year, month, day, weekday and time.
+    extra_columns : {"refuse", "ignore"}
+        What to do, when predicting, with columns that ``fit`` did not see.
     time_limit : float or None
         Seconds after which training stops, with the best weights so far.
     callbacks : sequence of dnfnet.training.Callback
@@ -84,7 +103,62 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     (2, 3)
     """
 
-    _stratify = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["log_loss"] | LossFunction = "log_loss",
+        class_weight: ClassWeight = None,
+        n_formulas: int = 256,
+        beta: float | None = 0.7,
+        conjunctions: Sequence[int] = (6, 9, 12, 15),
+        lengths: Sequence[int] = (2, 4, 6),
+        keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
+        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        structure: Literal["dnf", "dense"] = "dnf",
+        learning_rate: float = 0.05,
+        batch_size: int = 2048,
+        max_epochs: int = 1000,
+        patience: int = 30,
+        lr_patience: int = 10,
+        validation_fraction: float = 0.125,
+        metric: MetricChoice = None,
+        datetimes: Literal["refuse", "expand"] = "refuse",
+        extra_columns: Literal["refuse", "ignore"] = "refuse",
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        super().__init__(
+            n_formulas=n_formulas,
+            beta=beta,
+            conjunctions=conjunctions,
+            lengths=lengths,
+            keep_probs=keep_probs,
+            localization=localization,
+            structure=structure,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            patience=patience,
+            lr_patience=lr_patience,
+            validation_fraction=validation_fraction,
+            metric=metric,
+            datetimes=datetimes,
+            extra_columns=extra_columns,
+            time_limit=time_limit,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            random_state=random_state,
+            verbose=verbose,
+            device=device,
+        )
+        self.loss = loss
+        self.class_weight = class_weight
 
     @classmethod
     def paper(cls, *, n_formulas: int, beta: float, random_state: int | None = None) -> Self:
@@ -110,27 +184,74 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             random_state=random_state,
         )
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on training with new rows: one pass over them.
+
+        The first call on a model without a fit fixes what later calls cannot change: columns and their encoding,
+        classes, and the network. Each call takes one pass in batches of ``batch_size``, at the constant rate
+        ``learning_rate``, and goes on with the running state of the optimiser (which pickle keeps and a model file does
+        not). There are no validation rows and no early stopping. After ``fit`` it goes on from the fitted weights;
+        ``fit`` itself always starts afresh, unless ``warm_start`` is set.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+        y : array-like of shape (rows,) or (rows, labels)
+        classes : array-like, optional
+            All labels that will ever come; without it, those of the first call.
+        sample_weight : array-like of shape (rows,), optional
+            Relative to the other rows of the same call.
+
+        Returns
+        -------
+        The estimator.
+        """
+        self._validate_params()
+        refuse_lost_functions(self)
+        if self.class_weight == "balanced":
+            raise InvalidParameterError(
+                'class_weight="balanced" needs all rows at once: pass partial_fit a dict of class_weight.'
+            )
+        first = not hasattr(self, "network_")
+        if classes is not None and first and not has_label_sets(y):
+            self._set_target(Labels.learn(classes))
+        elif classes is not None and not np.array_equal(np.unique(label_array(classes)), self.classes_):
+            raise InvalidTargetError("classes must be the same in every call of partial_fit, or left out.")
+        return self._partial_fit(X, y, sample_weight, target_known=classes is not None and not has_label_sets(y))
+
+    def _set_target(self, target: Labels | LabelSets) -> None:
+        self.target_, self.classes_ = target, target.classes
+
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:  # noqa: ARG002
-        self.classes_ = Labels.learn(y).classes
+        self._set_target(learn_labels(y))
 
     def _target_numbers(self, y: Any) -> NDArray:
-        return np.unique(label_array(y), return_inverse=True)[1]
+        return class_numbers(y)
 
-    def _encode_target(self, y: Any) -> NDArray:
-        numbers = Labels(self.classes_).encode(y)
-        return numbers.astype(np.float32) if len(self.classes_) == 2 else numbers
+    def _strata(self, numbers: NDArray) -> NDArray:
+        return class_strata(numbers)
 
-    def _objective(self) -> Objective:
-        return classification(len(self.classes_), self.metric)
+    def _weigh(self, y: Any, weight: NDArray | None, learn: bool) -> NDArray | None:
+        if self.class_weight is None:
+            return weight
+        if learn:
+            self._class_factors = ClassFactors.learn(self.class_weight, y, weight)
+        return self._class_factors.apply(y, weight)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of ``classes_``: (rows, classes)."""
+        """Probability of each class, in the order of ``classes_``: (rows, classes); of several labels, of each."""
         probabilities = self._predictions(X)
         if probabilities.ndim == 1:
             return np.column_stack([1 - probabilities, probabilities])
         return probabilities
 
     def predict(self, X: Any) -> NDArray:
-        """The most probable class of each row."""
-        chosen = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[chosen]
+        """The most probable class of each row; of several labels, a matrix of 0 and 1."""
+        probabilities = self.predict_proba(X)
+        return self.target_.decode(probabilities)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

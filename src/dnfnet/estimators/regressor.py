@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_pinball_score, r2_score
 
+from dnfnet.estimators.arrays import real_array
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.targets import Scale, real_array
-from dnfnet.training import Objective, Regression
+from dnfnet.estimators.parameters import REGRESSOR, refuse_lost_functions
+from dnfnet.estimators.real_targets import Reals
+from dnfnet.exceptions import InvalidParameterError
+from dnfnet.training import Callback, LossFunction, MetricChoice, RealLoss
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class DNFNetRegressor(RegressorMixin, BaseDNFNet):
-    """A regressor for tables, with one or several outputs.
+    """A regressor for tables: means of one or several outputs, quantiles that never cross, or counts.
 
-    The target is standardised inside; predictions and scores are on its own scale. The parameters are those of
-    `DNFNetClassifier`, except that ``metric`` is "rmse" or a Metric.
+    The target is scaled inside; predictions and scores are on its own scale.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "quantile", "poisson"} or callable
+        "quantile" predicts the ``quantiles`` of one target, "poisson" the means of counts (y >= 0). A function
+        ``(output, target) -> losses`` in torch takes the place of the squared error: it gives one loss per row, and
+        both its arguments are standardised (mean 0, deviation 1), of shape (rows,) for one output and (rows, outputs)
+        for more.
+    quantiles : sequence of float
+        Levels in (0, 1), increasing; used by ``loss="quantile"``.
+    metric : {"rmse", "mae", "pinball", "poisson_deviance"}, Metric, callable or None
+        The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
+        function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
+    n_formulas, beta, conjunctions, lengths, keep_probs, localization, structure, learning_rate, batch_size, \
+max_epochs, patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, \
+random_state, verbose, device
+        As in `DNFNetClassifier`.
 
     Attributes
     ----------
@@ -31,27 +56,124 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
     >>> model = DNFNetRegressor(n_formulas=16, random_state=0).fit(X, y)
     >>> model.predict(X[:2]).shape
     (2,)
+    >>> ranges = DNFNetRegressor(loss="quantile", quantiles=(0.1, 0.9), n_formulas=16, random_state=0).fit(X, y)
+    >>> low, high = ranges.predict(X[:2]).T
+    >>> bool((low < high).all())
+    True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = REGRESSOR
+
+    def __init__(
+        self,
+        *,
+        loss: RealLoss | LossFunction = "squared_error",
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9),
+        n_formulas: int = 256,
+        beta: float | None = 0.7,
+        conjunctions: Sequence[int] = (6, 9, 12, 15),
+        lengths: Sequence[int] = (2, 4, 6),
+        keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
+        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        structure: Literal["dnf", "dense"] = "dnf",
+        learning_rate: float = 0.05,
+        batch_size: int = 2048,
+        max_epochs: int = 1000,
+        patience: int = 30,
+        lr_patience: int = 10,
+        validation_fraction: float = 0.125,
+        metric: MetricChoice = None,
+        datetimes: Literal["refuse", "expand"] = "refuse",
+        extra_columns: Literal["refuse", "ignore"] = "refuse",
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        super().__init__(
+            n_formulas=n_formulas,
+            beta=beta,
+            conjunctions=conjunctions,
+            lengths=lengths,
+            keep_probs=keep_probs,
+            localization=localization,
+            structure=structure,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            patience=patience,
+            lr_patience=lr_patience,
+            validation_fraction=validation_fraction,
+            metric=metric,
+            datetimes=datetimes,
+            extra_columns=extra_columns,
+            time_limit=time_limit,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            random_state=random_state,
+            verbose=verbose,
+            device=device,
+        )
+        self.loss = loss
+        self.quantiles = quantiles
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go on training with new rows: one pass over them.
+
+        The first call on a model without a fit fixes columns and their encoding, the scale of the target, and the
+        network; the rest is as in `DNFNetClassifier.partial_fit`.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+        y : array-like of shape (rows,) or (rows, outputs)
+        sample_weight : array-like of shape (rows,), optional
+            Relative to the other rows of the same call.
+
+        Returns
+        -------
+        The estimator.
+        """
+        self._validate_params()
+        refuse_lost_functions(self)
+        return self._partial_fit(X, y, sample_weight, target_known=False)
+
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:
-        self.scale_ = Scale.learn(y, weight)
+        self._set_target(Reals.learn(y, weight, self._link, self.quantiles))
 
     def _target_numbers(self, y: Any) -> NDArray:
         return real_array(y)
 
-    def _encode_target(self, y: Any) -> NDArray:
-        return self.scale_.encode(y)
+    def _check_target(self) -> None:
+        quantiles = tuple(self.quantiles) if self._link == "quantile" else ()
+        if (self._link, quantiles) != (self.target_.loss, self.target_.quantiles):
+            raise InvalidParameterError("loss and quantiles cannot change in a model that goes on training.")
 
-    def _objective(self) -> Objective:
-        return Regression(self.scale_.mean, self.scale_.deviation, self.metric)
+    @property
+    def _link(self) -> RealLoss:
+        """What the outputs mean; those of a function as loss are means."""
+        return "squared_error" if callable(self.loss) else self.loss
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The expected target of each row, on the scale of y."""
+        """The expected target of each row, on the scale of y, or its quantiles: (rows, quantiles), flat for one."""
         values = self._predictions(X)
-        return values[:, 0] if self.scale_.flat else values
+        return values[:, 0] if self.target_.flat and values.shape[1] == 1 else values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; for quantiles its counterpart by pinball loss (D²), averaged over them."""
+        values = self.predict(X)
+        if self.target_.loss != "quantile":
+            return float(r2_score(y, values, sample_weight=sample_weight))
+        levels = self.target_.quantiles
+        columns = values.reshape(-1, len(levels)).T
+        pairs = zip(columns, levels, strict=True)
+        return float(np.mean([d2_pinball_score(y, q, alpha=level, sample_weight=sample_weight) for q, level in pairs]))
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.loss != "quantile"
+        tags.target_tags.positive_only = self.loss == "poisson"
         return tags

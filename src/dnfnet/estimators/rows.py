@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from dnfnet.estimators.arrays import target_array
 from dnfnet.estimators.merging import first_of_each, total_weights
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.table import Source, check_weights, open_table, refuse_empty
@@ -55,9 +56,7 @@ def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArra
     table = open_table(X)
     n_rows = table.shape[0]
     refuse_empty(table)
-    if y is None:
-        raise InvalidTargetError("This estimator requires y to be passed, but the target y is None.")
-    y = np.asarray(y)
+    y = target_array(y)
     if y.ndim == 0 or len(y) != n_rows:
         raise InvalidTargetError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {y.size}."

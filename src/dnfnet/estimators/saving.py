@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -15,22 +16,25 @@ from dnfnet._version import __version__
 from dnfnet.bundle import read_bundle, write_bundle
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.classifier import DNFNetClassifier
+from dnfnet.estimators.parameters import LostFunction, function_name
+from dnfnet.estimators.real_targets import Reals
 from dnfnet.estimators.regressor import DNFNetRegressor
-from dnfnet.estimators.targets import Scale
-from dnfnet.exceptions import DNFNetError, ModelFileError
+from dnfnet.estimators.target_files import fail, read_target, target_state
+from dnfnet.exceptions import DNFNetError, ModelFileError, ModelFileWarning
 from dnfnet.nn.layout import count_literals
 from dnfnet.table import TableEncoder
 from dnfnet.training import METRICS, History, Metric
 
 KINDS: dict[str, type[BaseDNFNet]] = {"DNFNetClassifier": DNFNetClassifier, "DNFNetRegressor": DNFNetRegressor}
 FITTED = ("n_iter_", "best_epoch_", "best_score_", "stop_reason_")
-LABEL_DTYPES = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float32", "float64")
+MAX_CONJUNCTIONS = 10**6
+CUSTOM = "custom"
 
 
 def save(model: BaseDNFNet, path: str | Path) -> None:
     """Write a fitted model to one file."""
     entry, arrays = model.encoder_.state()
-    target, target_arrays = _target_state(model)
+    target, target_arrays = target_state(model.target_)
     manifest = {
         "kind": type(model).__name__,
         "parameters": _parameters(model),
@@ -49,6 +53,7 @@ def save(model: BaseDNFNet, path: str | Path) -> None:
 def load(path: str | Path) -> BaseDNFNet:
     """Read a model that ``model.save(path)`` wrote; it predicts the same bits.
 
+    A loss or a metric that was a function is not in the file: pass it again by ``set_params`` to go on training.
     Nothing in the file is executed. A file that is truncated, edited, foreign or of a later version is a
     `ModelFileError`.
 
@@ -65,47 +70,113 @@ def load(path: str | Path) -> BaseDNFNet:
         return _rebuild(manifest, arrays)
     except ModelFileError:
         raise
-    except (DNFNetError, KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+    except (DNFNetError, LookupError, TypeError, ValueError, RuntimeError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(f"{path} is no complete dnfnet model: {error}.") from error
 
 
 def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet:
-    model = KINDS[manifest["kind"]](**_tuples(manifest["parameters"]))
+    kind = manifest["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        fail(f"it is of the unknown kind {kind!r}")
+    model = KINDS[kind](**_restored(manifest["parameters"]))
     model._validate_params()
     model.encoder_ = TableEncoder.from_state(manifest["encoder"], _under("encoder.", arrays))
     model._set_names()
-    _set_target(model, manifest["target"], _under("target.", arrays))
+    target = read_target(manifest["target"], _under("target.", arrays))
+    if isinstance(target, Reals) != isinstance(model, DNFNetRegressor):
+        fail("its target is none of its kind")
+    model._set_target(target)
     state = {name: torch.from_numpy(value) for name, value in _under("network.", arrays).items()}
     _check_sizes(model, state)
-    model.network_ = model._network(torch.Generator())
+    model.network_ = model._network(torch.Generator(), draw_masks=False)
+    _check_state(model, state)
     model.network_.load_state_dict(state)
     model.network_.eval()
-    for name in FITTED:
-        setattr(model, name, manifest["fitted"][name])
-    model.history_ = History(manifest["history"])
+    _set_fitted(model, manifest["fitted"], manifest["history"])
     return model
 
 
 def _check_sizes(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
     """Before a network is built: its size must be that of the tensors in the file, however large the settings are."""
+    for sizes in (model.conjunctions, model.lengths):
+        if not sizes or not all(type(size) is int and 0 < size <= MAX_CONJUNCTIONS for size in sizes):
+            fail("its conjunctions or lengths are no sizes")
     n_literals = count_literals(model.n_formulas, model.conjunctions, model.lengths)
     expected = (n_literals, len(model.encoder_.encoded_names))
     if tuple(state["block.weight"].shape) != expected:
-        _fail(f"its weights have shape {tuple(state['block.weight'].shape)}, its settings ask for {expected}")
-    if model._objective().n_outputs != len(state["head.bias"]):
-        _fail(f"its output layer has {len(state['head.bias'])} outputs")
+        fail(f"its weights have shape {tuple(state['block.weight'].shape)}, its settings ask for {expected}")
+    if model.structure == "dense" and state["block.conjunctions.weight"].shape[-1] != n_literals:
+        fail("its dense layers do not fit its settings")
+    n_outputs = model.target_.objective(None).n_outputs
+    if tuple(state["head.weight"].shape) != (n_outputs, model.n_formulas):
+        fail(f"its output layer has shape {tuple(state['head.weight'].shape)} for {n_outputs} outputs")
+
+
+def _check_state(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
+    """The file's tensors must be of the network's types and finite, so that no prediction from any file is NaN."""
+    for name, value in model.network_.state_dict().items():
+        if state[name].dtype != value.dtype:
+            fail(f"its tensor {name!r} is of type {state[name].dtype}")
+        if not torch.isfinite(state[name]).all():
+            fail(f"its tensor {name!r} has values that are not finite")
+
+
+def _set_fitted(model: BaseDNFNet, fitted: dict[str, Any], history: list[dict[str, Any]]) -> None:
+    kinds: dict[str, Any] = {"n_iter_": int, "best_epoch_": int, "best_score_": int | float, "stop_reason_": str}
+    for name, kind in kinds.items():
+        if not isinstance(fitted[name], kind):
+            fail(f"its {name} is damaged")
+        setattr(model, name, fitted[name])
+    if not isinstance(history, list) or not all(_is_epoch(row) for row in history):
+        fail("its history is damaged")
+    model.history_ = History(history)
+
+
+def _is_epoch(row: Any) -> bool:
+    return isinstance(row, dict) and "epoch" in row and all(isinstance(value, int | float) for value in row.values())
 
 
 def _parameters(model: BaseDNFNet) -> dict[str, Any]:
     """Constructor arguments, without what only means something in the process that fitted."""
     parameters = model.get_params(deep=False)
-    metric = parameters["metric"]
-    if isinstance(metric, Metric):
-        parameters["metric"] = metric.name if metric.name in METRICS else None
+    parameters["metric"] = _stored_metric(parameters["metric"])
+    if callable(parameters["loss"]):
+        parameters["loss"] = {CUSTOM: function_name(parameters["loss"])}
+    lost = [name for name in ("loss", "metric") if isinstance(parameters[name], dict)]
+    if lost and not any(isinstance(getattr(model, name), LostFunction) for name in lost):
+        warnings.warn(
+            f"{' and '.join(lost)} of this model: a function of yours, which the file does not keep. The loaded model "
+            f"predicts the same; pass the function again by set_params to go on training.",
+            ModelFileWarning,
+            stacklevel=5,
+        )
+    if parameters.get("class_weight") is not None and not isinstance(parameters["class_weight"], str):
+        parameters["class_weight"] = {"pairs": [[_plain(k), _plain(v)] for k, v in parameters["class_weight"].items()]}
     if not isinstance(parameters["random_state"], int | np.integer | None):
         parameters["random_state"] = None
     parameters |= {"callbacks": (), "device": "cpu", "verbose": bool(parameters["verbose"])}
     return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _stored_metric(metric: Any) -> Any:
+    if metric is None or isinstance(metric, str):
+        return metric
+    name = metric.name if isinstance(metric, Metric) else function_name(metric)
+    return name if METRICS.get(name) is metric else {CUSTOM: name}
+
+
+def _restored(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Constructor arguments from what JSON kept of them."""
+    restored: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, list):
+            value = tuple(value)
+        elif isinstance(value, dict) and value.keys() == {CUSTOM}:
+            value = LostFunction(str(value[CUSTOM]))
+        elif isinstance(value, dict) and value.keys() == {"pairs"}:
+            value = dict(value["pairs"])
+        restored[name] = value
+    return restored
 
 
 def _plain(value: Any) -> Any:
@@ -114,35 +185,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | list | tuple):
         return [_plain(item) for item in value]
     return value
-
-
-def _tuples(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
-
-
-def _target_state(model: BaseDNFNet) -> tuple[dict[str, Any], dict[str, NDArray]]:
-    if isinstance(model, DNFNetClassifier):
-        classes = model.classes_
-        kind = "text" if classes.dtype.kind in "UOT" else classes.dtype.name
-        values = classes.tolist()
-        if kind == "text" and not all(isinstance(value, str) for value in values):
-            _fail(f"labels of these kinds cannot be stored: {sorted({type(value).__name__ for value in values})}")
-        if kind != "text" and kind not in LABEL_DTYPES:
-            _fail(f"labels of type {kind} cannot be stored: use numbers or text")
-        return {"classes": values, "dtype": kind, "objects": classes.dtype.kind == "O"}, {}
-    scale = model.scale_
-    return {"flat": scale.flat}, {"mean": scale.mean, "deviation": scale.deviation}
-
-
-def _set_target(model: BaseDNFNet, entry: dict[str, Any], arrays: dict[str, NDArray]) -> None:
-    if isinstance(model, DNFNetClassifier):
-        text = entry["dtype"] == "text"
-        if not text and entry["dtype"] not in LABEL_DTYPES:
-            _fail(f"its labels are of type {entry['dtype']}")
-        dtype = object if text and entry["objects"] else None if text else entry["dtype"]
-        model.classes_ = np.array(entry["classes"], dtype=dtype)
-    else:
-        model.scale_ = Scale(arrays["mean"], arrays["deviation"], bool(entry["flat"]))
 
 
 def _under(prefix: str, arrays: dict[str, NDArray]) -> dict[str, NDArray]:
@@ -157,7 +199,3 @@ def _versions() -> dict[str, str]:
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-
-
-def _fail(reason: str) -> NoReturn:
-    raise ModelFileError(f"The model cannot be stored or read: {reason}.")

@@ -1,16 +1,26 @@
-"""What the network learns to give: labels as class numbers, real targets standardised."""
+"""What the network learns to give for classes: labels as class numbers, label sets as zeros and ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d
 
+from dnfnet.estimators.arrays import indicator_array, label_array, target_array
 from dnfnet.exceptions import InvalidTargetError
+from dnfnet.training import MetricChoice, MultilabelClassification, Objective, classification
+
+
+class Target(Protocol):
+    """How targets become numbers for the network, and what the network's outputs mean."""
+
+    def encode(self, y: Any) -> NDArray:
+        """Targets as the network learns them."""
+
+    def objective(self, metric: MetricChoice) -> Objective:
+        """The link from outputs to predictions, with a loss and a score."""
 
 
 @dataclass(frozen=True)
@@ -28,61 +38,81 @@ class Labels:
             raise InvalidTargetError(f"A classifier needs rows of at least two classes, but y has {only}.")
         return cls(classes)
 
-    def encode(self, y: Any) -> NDArray[np.int64]:
+    def encode(self, y: Any) -> NDArray:
         """Class numbers; a label that ``learn`` did not see is an error."""
         labels = label_array(y)
-        try:
-            unknown = ~np.isin(labels, self.classes)
-        except TypeError:
-            unknown = np.array([label not in self.classes for label in labels.tolist()])
-        if unknown.any():
-            names = np.unique(labels[unknown])[:5].tolist()
-            raise InvalidTargetError(f"y has labels that the training rows do not have: {names}.")
-        return np.searchsorted(self.classes, labels)
+        known = set(self.classes.tolist())
+        unknown = [label for label in np.unique(labels).tolist() if label not in known]
+        if unknown:
+            raise InvalidTargetError(f"y has labels that the training rows do not have: {unknown[:5]}.")
+        numbers = np.searchsorted(self.classes, labels)
+        return numbers.astype(np.float32) if len(self.classes) == 2 else numbers
+
+    def decode(self, probabilities: NDArray[np.float64]) -> NDArray:
+        """The most probable class of each row."""
+        return self.classes[probabilities.argmax(axis=1)]
+
+    def objective(self, metric: MetricChoice) -> Objective:
+        """One logit for two classes, one each for more."""
+        return classification(len(self.classes), metric)
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Mean and deviation of each real output over the training rows."""
+class LabelSets:
+    """Any number of labels per row, as a matrix of zeros and ones; the classes are the columns' numbers."""
 
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    flat: bool
+    n_labels: int
+    dtype: np.dtype
 
     @classmethod
-    def learn(cls, y: Any, weight: NDArray[np.float64] | None) -> Scale:
-        """Measure the training rows; ``weight`` is 0 for the others."""
-        values = real_array(y)
-        matrix = values.reshape(len(values), -1)
-        mean = np.average(matrix, axis=0, weights=weight)
-        variance = np.average(np.square(matrix - mean), axis=0, weights=weight)
-        deviation = np.sqrt(variance)
-        # A constant target has nothing but rounding errors for a deviation: every prediction is the constant.
-        deviation[deviation <= 1e-12 * np.abs(mean)] = 0
-        return cls(mean, deviation, values.ndim == 1)
+    def learn(cls, y: Any) -> LabelSets:
+        """Count the columns."""
+        matrix = indicator_array(y)
+        return cls(matrix.shape[1], matrix.dtype)
+
+    @property
+    def classes(self) -> NDArray[np.intp]:
+        """The numbers of the columns, as scikit-learn's own classifiers have it."""
+        return np.arange(self.n_labels)
 
     def encode(self, y: Any) -> NDArray[np.float32]:
-        """Standardised targets, always with a column per output."""
-        values = real_array(y)
-        matrix = values.reshape(len(values), -1)
-        if matrix.shape[1] != len(self.mean):
-            raise InvalidTargetError(f"y has {matrix.shape[1]} outputs, but {len(self.mean)} in the first fit.")
-        return ((matrix - self.mean) / np.where(self.deviation > 0, self.deviation, 1)).astype(np.float32)
+        """Zeros and ones."""
+        matrix = indicator_array(y)
+        if matrix.ndim != 2 or matrix.shape[1] != self.n_labels:
+            raise InvalidTargetError(f"y has shape {matrix.shape}, but {self.n_labels} columns of labels in the fit.")
+        return matrix.astype(np.float32)
+
+    def decode(self, probabilities: NDArray[np.float64]) -> NDArray:
+        """The labels whose probability is above one half."""
+        return (probabilities > 0.5).astype(self.dtype)
+
+    def objective(self, metric: MetricChoice) -> Objective:
+        """One logit per label."""
+        return MultilabelClassification(self.n_labels, metric)
 
 
-def label_array(y: Any) -> NDArray:
-    """Labels as an array, none of them missing."""
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels.tolist()):
-        missing = sum(label is None or label != label for label in labels.tolist())
-        raise InvalidTargetError(f"y has {missing} missing labels: drop those rows, or give them a class of their own.")
-    return labels
+def has_label_sets(y: Any) -> bool:
+    """Whether y has several columns, so that a row can have several labels."""
+    array = target_array(y)
+    return array.ndim == 2 and array.shape[1] > 1
 
 
-def real_array(y: Any) -> NDArray[np.float64]:
-    """Real targets as an array, all of them finite; a single column is flat."""
-    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=True)
-    if values.ndim > 2:
-        raise InvalidTargetError(f"y must have one or two dimensions, however: y.ndim={values.ndim}")
-    return column_or_1d(values, warn=True) if values.ndim == 2 and values.shape[1] == 1 else values
+def learn_labels(y: Any) -> Labels | LabelSets:
+    """What kind of classes there are: one per row, or several."""
+    return LabelSets.learn(y) if has_label_sets(y) else Labels.learn(y)
+
+
+def class_numbers(y: Any) -> NDArray:
+    """Numbers that tell targets of a classifier apart, before anything was learned."""
+    if has_label_sets(y):
+        return indicator_array(y).astype(np.float64)
+    return np.unique(label_array(y), return_inverse=True)[1]
+
+
+def class_strata(numbers: NDArray) -> NDArray:
+    """The group to share out each row in: its class, or the rarest of its labels, so that no label leaves training."""
+    if numbers.ndim == 1:
+        return numbers
+    order = np.argsort(numbers.sum(axis=0), kind="stable")
+    by_rarity = numbers[:, order] > 0
+    return np.where(by_rarity.any(axis=1), by_rarity.argmax(axis=1), numbers.shape[1])

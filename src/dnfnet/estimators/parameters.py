@@ -1,0 +1,83 @@
+"""Which values the parameters of the estimators may have, and what stands for a function that no file can keep."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from dnfnet.exceptions import InvalidParameterError
+from dnfnet.training import Metric
+
+if TYPE_CHECKING:
+    from dnfnet.estimators.base import BaseDNFNet
+
+SHARED: dict[str, list[Any]] = {
+    "n_formulas": [Interval(Integral, 1, None, closed="left")],
+    "beta": [Interval(Real, 0, None, closed="neither"), None],
+    "conjunctions": ["array-like"],
+    "lengths": ["array-like"],
+    "keep_probs": ["array-like", None],
+    "localization": [StrOptions({"gaussian", "uniform"}), None],
+    "structure": [StrOptions({"dnf", "dense"})],
+    "learning_rate": [Interval(Real, 0, None, closed="neither")],
+    "batch_size": [Interval(Integral, 1, None, closed="left")],
+    "max_epochs": [Interval(Integral, 1, None, closed="left")],
+    "patience": [Interval(Integral, 1, None, closed="left")],
+    "lr_patience": [Interval(Integral, 1, None, closed="left")],
+    "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+    "metric": [str, Metric, callable, None],
+    "datetimes": [StrOptions({"refuse", "expand"})],
+    "extra_columns": [StrOptions({"refuse", "ignore"})],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "callbacks": [list, tuple],
+    "warm_start": ["boolean"],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "device": [str, torch.device],
+}
+CLASSIFIER: dict[str, list[Any]] = {
+    **SHARED,
+    "loss": [StrOptions({"log_loss"}), callable],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+}
+REGRESSOR: dict[str, list[Any]] = {
+    **SHARED,
+    "loss": [StrOptions({"squared_error", "quantile", "poisson"}), callable],
+    "quantiles": ["array-like"],
+}
+
+
+class LostFunction:
+    """In a loaded model, the place of a loss or a metric that was a function of the user's.
+
+    Model files hold no code, so the function is not in them. Prediction does not need it; training does.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, *_: Any) -> NoReturn:
+        """Say what is missing."""
+        raise InvalidParameterError(f"The function {self.__name__!r} is not in the model file: pass it again.")
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__!r}, not in the model file>"
+
+
+def function_name(function: Any) -> str:
+    """What to call a function in a file or a message."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def refuse_lost_functions(model: BaseDNFNet) -> None:
+    """An error if ``model`` came from a file without a function that training needs."""
+    for name in ("loss", "metric"):
+        value = getattr(model, name)
+        if isinstance(value, LostFunction):
+            raise InvalidParameterError(
+                f"{name} was the function {value.__name__!r}, which model files do not keep: "
+                f"pass it again by model.set_params({name}=...) before training."
+            )

@@ -1,0 +1,35 @@
+"""One pass over new rows, going on where the last pass ended."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from dnfnet.estimators.rows import Rows
+
+if TYPE_CHECKING:
+    from dnfnet.estimators.base import BaseDNFNet
+
+
+def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str, Any]:
+    """Train ``model`` once over ``rows`` and give the state of the optimiser and of the shuffling afterwards.
+
+    The rate is the model's ``learning_rate``, also if it changed since the last pass: a plateau of the loss means
+    little when every pass has other rows.
+    """
+    generator = torch.Generator()
+    generator.set_state(stream["generator"])
+    trainer = model._trainer(generator)
+    if "optimizer" in stream:
+        trainer.optimizer.load_state_dict(stream["optimizer"])
+    for group in trainer.optimizer.param_groups:
+        group["lr"] = model.learning_rate
+    started = time.perf_counter()
+    row = trainer.epoch(rows.source(model.batch_size))
+    trainer.net.eval()
+    trainer.history.append({**row, "seconds": time.perf_counter() - started})
+    trainer.best_epoch, trainer.best_score, trainer.stop_reason = 1, row["train_loss"], "partial_fit"
+    model._keep(trainer)
+    return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}

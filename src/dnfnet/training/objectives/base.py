@@ -1,0 +1,115 @@
+"""What every objective has, and an objective whose loss is a function of the user's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dnfnet.exceptions import InvalidParameterError
+from dnfnet.training.metrics import METRICS, Metric, Score
+
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+MetricChoice = str | Metric | Score | None
+
+
+class Objective(ABC):
+    """One kind of task.
+
+    Parameters
+    ----------
+    n_outputs : int
+        Width of the network's output.
+    metric : str, Metric or callable, optional
+        The validation score; the first of ``metrics`` without it. Of a plain callable
+        ``(prediction, target, weight) -> float`` lower is better, as of a loss; a Metric says its direction.
+    """
+
+    metrics: ClassVar[tuple[str, ...]]
+    target_dtype: torch.dtype = torch.float32
+
+    def __init__(self, n_outputs: int, metric: MetricChoice = None) -> None:
+        self.n_outputs = n_outputs
+        self.metric = self._find_metric(self.metrics[0] if metric is None else metric)
+
+    def _find_metric(self, metric: str | Metric | Score) -> Metric:
+        if isinstance(metric, Metric):
+            return metric
+        if not isinstance(metric, str):
+            return Metric(getattr(metric, "__name__", type(metric).__name__), metric, greater_is_better=False)
+        if metric not in self.metrics:
+            raise InvalidParameterError(
+                f"metric must be one of {list(self.metrics)} for this task, a Metric or a function, however: {metric=}"
+            )
+        return self._named_metric(metric)
+
+    def _named_metric(self, name: str) -> Metric:
+        return METRICS[name]
+
+    @abstractmethod
+    def losses(self, output: Tensor, target: Tensor) -> Tensor:
+        """Loss of each row: ``(rows, n_outputs), target -> (rows,)``."""
+
+    @abstractmethod
+    def link(self, output: Tensor) -> Tensor:
+        """Predictions in the form that the metrics take."""
+
+    def truth(self, target: Tensor) -> Tensor:
+        """Targets in the form that the metrics take."""
+        return target
+
+    def loss(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Mean loss; weights are expected to average 1 over the training rows."""
+        losses = self.losses(output, target)
+        return losses.mean() if weight is None else (losses * weight).mean()
+
+    def predictions(self, output: Tensor) -> NDArray[np.float64]:
+        """Predictions of ``link`` in double precision."""
+        return self.link(output.double()).cpu().numpy()
+
+    def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
+        """The metric of these outputs."""
+        weights = None if weight is None else weight.double().cpu().numpy()
+        return self.metric(self.predictions(output), self.truth(target).cpu().numpy(), weights)
+
+
+class CustomLoss(Objective):
+    """An objective with another loss; its link and its metric stay.
+
+    Parameters
+    ----------
+    objective : Objective
+    function : callable
+        ``(output, target) -> losses``, one loss per row, in torch. With one output both arguments have shape (rows,),
+        so that nothing broadcasts by accident.
+    """
+
+    def __init__(self, objective: Objective, function: LossFunction) -> None:
+        self.metrics = objective.metrics  # type: ignore[misc]
+        super().__init__(objective.n_outputs, objective.metric)
+        self.objective, self.function, self.target_dtype = objective, function, objective.target_dtype
+
+    def losses(self, output: Tensor, target: Tensor) -> Tensor:
+        """What the function gives, if that is one number per row."""
+        if self.n_outputs == 1:
+            output, target = output.reshape(-1), target.reshape(-1)
+        losses = self.function(output, target)
+        if not isinstance(losses, Tensor) or losses.shape != (len(output),):
+            found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+            raise InvalidParameterError(
+                f"loss must give a tensor with one loss per row, of shape ({len(output)},), however: {found}"
+            )
+        return losses
+
+    def link(self, output: Tensor) -> Tensor:
+        """As in the objective."""
+        return self.objective.link(output)
+
+    def truth(self, target: Tensor) -> Tensor:
+        """As in the objective."""
+        return self.objective.truth(target)
