@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -142,7 +143,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         -------
         The fitted estimator.
         """
-        self._validate_params()
+        self._check_params()
         fresh = not (self.warm_start and hasattr(self, "network_"))
         random = check_random_state(self.random_state)
         train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
@@ -154,6 +155,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
         return self
+
+    def _check_params(self) -> None:
+        try:
+            self._validate_params()
+        except SklearnInvalidParameterError as error:
+            raise InvalidParameterError(str(error)) from None
 
     def _rows(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
