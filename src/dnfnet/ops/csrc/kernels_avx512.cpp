@@ -1,0 +1,31 @@
+// The kernels for x86-64 with avx512.
+#if defined(__x86_64__)
+#include "block.h"
+#include "constants.h"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
+#endif
+
+namespace dnfnet {
+namespace avx512 {
+
+constexpr int kWidth = 16;
+constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
+
+#include "vec.inl"
+#include "block.inl"
+#include "block_backward.inl"
+
+}  // namespace avx512
+
+const Kernels kAvx512 = {"avx512", avx512::forward, avx512::backward};
+
+}  // namespace dnfnet
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif

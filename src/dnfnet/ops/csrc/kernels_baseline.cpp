@@ -1,0 +1,23 @@
+// The kernels for the processor that the compiler takes for granted: SSE2 on x86-64, NEON on 64-bit ARM.
+#include "block.h"
+#include "constants.h"
+
+namespace dnfnet {
+namespace baseline {
+
+constexpr int kWidth = 4;
+#if defined(__x86_64__)
+constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
+#else
+constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
+#endif
+
+#include "vec.inl"
+#include "block.inl"
+#include "block_backward.inl"
+
+}  // namespace baseline
+
+const Kernels kBaseline = {"baseline", baseline::forward, baseline::backward};
+
+}  // namespace dnfnet
