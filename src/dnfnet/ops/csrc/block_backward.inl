@@ -5,20 +5,21 @@ static void literal_gradients(const Formula& f, const Group& g, const float* gra
                               float* grad_bias) {
   for (int32_t j = 0; j < g.n_conj; ++j) {
     const int32_t n = f.lengths[g.first_conj + j];
+    Vec up[kVecs];
     for (int v = 0; v < n_vecs; ++v) {
-      float* literal = z + v * kWidth;
-      const Vec c = conjunction(literal, n);
-      const Vec up = load(grad + v * kWidth) * (1.0f - c * c);
-      for (int32_t l = 0; l < n; ++l, literal += kRows) {
-        const Vec value = load(literal);
-        const Vec delta = up - up * value * value;
-        store(literal, delta);
-        float* total = grad_bias + l * kMaxLanes;
-        store(total, load(total) + delta);
-      }
+      const Vec c = conjunction(z + v * kWidth, n);
+      up[v] = load(grad + v * kWidth) * (1.0f - c * c);
     }
-    z += n * kRows;
-    grad_bias += n * kMaxLanes;
+    for (int32_t l = 0; l < n; ++l, z += kRows, grad_bias += kMaxLanes) {
+      Vec total = load(grad_bias);
+      for (int v = 0; v < n_vecs; ++v) {
+        const Vec value = load(z + v * kWidth);
+        const Vec delta = up[v] - up[v] * value * value;
+        store(z + v * kWidth, delta);
+        total += delta;
+      }
+      store(grad_bias, total);
+    }
   }
 }
 

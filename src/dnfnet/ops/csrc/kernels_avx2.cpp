@@ -1,7 +1,11 @@
 // The kernels for x86-64 with avx2.
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #include "block.h"
 #include "constants.h"
+
+#define DNFNET_WIDTH 8  // lanes of a vector
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
@@ -12,7 +16,6 @@
 namespace dnfnet {
 namespace avx2 {
 
-constexpr int kWidth = 8;
 constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
 
 #include "vec.inl"

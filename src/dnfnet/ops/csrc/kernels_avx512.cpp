@@ -1,7 +1,11 @@
 // The kernels for x86-64 with avx512.
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #include "block.h"
 #include "constants.h"
+
+#define DNFNET_WIDTH 16  // lanes of a vector
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))), apply_to = function)
@@ -12,7 +16,6 @@
 namespace dnfnet {
 namespace avx512 {
 
-constexpr int kWidth = 16;
 constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 
 #include "vec.inl"

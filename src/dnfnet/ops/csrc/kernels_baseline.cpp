@@ -1,11 +1,16 @@
 // The kernels for the processor that the compiler takes for granted: SSE2 on x86-64, NEON on 64-bit ARM.
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "block.h"
 #include "constants.h"
+
+#define DNFNET_WIDTH 4  // lanes of a vector
 
 namespace dnfnet {
 namespace baseline {
 
-constexpr int kWidth = 4;
 #if defined(__x86_64__)
 constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
 #else
