@@ -21,6 +21,10 @@ class SchemaMismatchError(InvalidTableError):
     """A table for prediction differs from the one that the model was fitted on."""
 
 
+class InvalidTargetError(DNFNetError, ValueError):
+    """The target cannot be learned as it is; the message says why."""
+
+
 class NotFittedError(DNFNetError, _SklearnNotFittedError):
     """The model has not been fitted yet."""
 
@@ -35,3 +39,7 @@ class ModelFileError(DNFNetError, ValueError):
 
 class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
+
+
+class TrainingWarning(UserWarning):
+    """Training went on or ended in a way that the user should know of."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -33,32 +32,32 @@ class Layout:
     n_formulas: int
     conjunctions: tuple[int, ...] = (6, 9, 12, 15)
     lengths: tuple[int, ...] = (2, 4, 6)
+    conjunctions_per_formula: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    literals_per_formula: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    conjunction_lengths: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    length_cycle: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "conjunctions", tuple(self.conjunctions))
-        object.__setattr__(self, "lengths", tuple(self.lengths))
+        self._set("conjunctions", tuple(self.conjunctions))
+        self._set("lengths", tuple(self.lengths))
+        self._check()
+        per_formula = _cycle(self.conjunctions, self.n_formulas)
+        self._set("conjunctions_per_formula", per_formula)
+        self._set("literals_per_formula", tuple(sum(_cycle(self.lengths, k)) for k in per_formula))
+        self._set("conjunction_lengths", _chain(_cycle(self.lengths, k) for k in per_formula))
+        # The shortest cycle that conjunction_lengths repeats: the fewer runs in it, the fewer sums.
+        self._set("length_cycle", _shortest_cycle(_chain(_cycle(self.lengths, k) for k in self.conjunctions)))
+
+    def _set(self, name: str, value: tuple[int, ...]) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check(self) -> None:
         if self.n_formulas < 1:
             raise ValueError(f"n_formulas must be at least 1, however: {self.n_formulas=}")
         for name in ("conjunctions", "lengths"):
             values = getattr(self, name)
             if not values or min(values) < 1:
-                raise ValueError(f"{name} must be positive integers, at least one, however: {values=}")
-
-    @cached_property
-    def conjunctions_per_formula(self) -> tuple[int, ...]:
-        """The number of conjunctions of each formula."""
-        return _cycle(self.conjunctions, self.n_formulas)
-
-    @cached_property
-    def conjunction_lengths(self) -> tuple[int, ...]:
-        """The number of literals of each conjunction, formula after formula."""
-        per_formula = (_cycle(self.lengths, k) for k in self.conjunctions_per_formula)
-        return tuple(itertools.chain.from_iterable(per_formula))
-
-    @cached_property
-    def literals_per_formula(self) -> tuple[int, ...]:
-        """The number of literals of each formula."""
-        return tuple(sum(_cycle(self.lengths, k)) for k in self.conjunctions_per_formula)
+                raise ValueError(f"{name} must be positive integers, at least one, however: {name}={values}")
 
     @property
     def n_conjunctions(self) -> int:
@@ -70,12 +69,6 @@ class Layout:
         """The number of literals of the whole block."""
         return sum(self.literals_per_formula)
 
-    @cached_property
-    def length_cycle(self) -> tuple[int, ...]:
-        """The shortest cycle that ``conjunction_lengths`` repeats."""
-        one_round = [_cycle(self.lengths, k) for k in self.conjunctions]
-        return _shortest_cycle(tuple(itertools.chain.from_iterable(one_round)))
-
     def sum_literals(self, literals: Tensor) -> Tensor:
         """Add up the literals of each conjunction: ``(*, n_literals) -> (*, n_conjunctions)``."""
         return sum_runs(literals, self.length_cycle)
@@ -84,9 +77,19 @@ class Layout:
         """Add up the conjunctions of each formula: ``(*, n_conjunctions) -> (*, n_formulas)``."""
         return sum_runs(conjunctions, self.conjunctions)
 
+    def lengths_like(self, conjunctions: Tensor) -> Tensor:
+        """The length of each conjunction, with the dtype and on the device of ``conjunctions``."""
+        return _repeat(self.length_cycle, self.n_conjunctions, conjunctions)
+
+    def counts_like(self, formulas: Tensor) -> Tensor:
+        """The number of conjunctions of each formula, with the dtype and on the device of ``formulas``."""
+        return _repeat(self.conjunctions, self.n_formulas, formulas)
+
     def per_literal(self, per_formula: Tensor) -> Tensor:
         """Repeat the rows of ``(n_formulas, *)`` once per literal: ``(n_literals, *)``."""
-        repeats = torch.tensor(self.literals_per_formula, device=per_formula.device)
+        one_round = [sum(_cycle(self.lengths, k)) for k in self.conjunctions]
+        like = torch.empty(0, dtype=torch.long, device=per_formula.device)
+        repeats = _repeat(one_round, self.n_formulas, like)
         return per_formula.repeat_interleave(repeats, dim=0, output_size=self.n_literals)
 
 
@@ -96,7 +99,7 @@ def sum_runs(values: Tensor, cycle: Sequence[int]) -> Tensor:
     Examples
     --------
     >>> sum_runs(torch.tensor([1, 2, 3, 4, 5, 6]), (2, 1))
-    tensor([ 3,  3,  9,  6])
+    tensor([3, 3, 9, 6])
     """
     rounds = values.shape[-1] // sum(cycle)
     whole, rest = values.split([rounds * sum(cycle), values.shape[-1] - rounds * sum(cycle)], dim=-1)
@@ -110,6 +113,15 @@ def sum_runs(values: Tensor, cycle: Sequence[int]) -> Tensor:
 
 def _cycle(values: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(itertools.islice(itertools.cycle(values), count))
+
+
+def _chain(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(itertools.chain.from_iterable(parts))
+
+
+def _repeat(cycle: Sequence[int], count: int, like: Tensor) -> Tensor:
+    one_round = torch.tensor(cycle, dtype=like.dtype, device=like.device)
+    return one_round.repeat(-(-count // len(cycle)))[:count]
 
 
 def _runs_of(cycle: Sequence[int], total: int) -> list[int]:

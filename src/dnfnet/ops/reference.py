@@ -39,7 +39,7 @@ def dnnf(
     if gate is not None:
         weight = weight * layout.per_literal(gate)
     literals = torch.tanh(torch.nn.functional.linear(x, weight, bias))
-    lengths = torch.tensor(layout.conjunction_lengths, dtype=x.dtype, device=x.device)
-    conjunctions = soft_and(layout.sum_literals(literals), lengths)
-    counts = torch.tensor(layout.conjunctions_per_formula, dtype=x.dtype, device=x.device)
-    return soft_or(layout.sum_conjunctions(conjunctions), counts)
+    conjunctions = layout.sum_literals(literals)
+    conjunctions = soft_and(conjunctions, layout.lengths_like(conjunctions))
+    formulas = layout.sum_conjunctions(conjunctions)
+    return soft_or(formulas, layout.counts_like(formulas))

@@ -1,0 +1,283 @@
+"""What the classifier and the regressor share: table in, trained network, outputs."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from dnfnet.estimators.rows import Rows, row_weights
+from dnfnet.estimators.split import validation_split
+from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.nn import DNFNet
+from dnfnet.table import Schema, TableEncoder, open_table
+from dnfnet.training import Callback, History, Metric, Objective, ProgressBar, TimeLimit, Trainer
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ROWS_PER_CHUNK = 2**16
+LITERALS_PER_CHUNK = 2**24
+
+
+class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
+    """The common part of `DNFNetClassifier` and `DNFNetRegressor`; not for use by itself."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_formulas": [Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, None, closed="neither"), None],
+        "conjunctions": ["array-like"],
+        "lengths": ["array-like"],
+        "keep_probs": ["array-like", None],
+        "localization": [StrOptions({"gaussian", "uniform"}), None],
+        "structure": [StrOptions({"dnf", "dense"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "lr_patience": [Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "metric": [str, Metric, None],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "callbacks": [list, tuple],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "device": [str, torch.device],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_formulas: int = 256,
+        beta: float | None = 0.7,
+        conjunctions: Sequence[int] = (6, 9, 12, 15),
+        lengths: Sequence[int] = (2, 4, 6),
+        keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
+        localization: str | None = "gaussian",
+        structure: str = "dnf",
+        learning_rate: float = 0.05,
+        batch_size: int = 2048,
+        max_epochs: int = 1000,
+        patience: int = 30,
+        lr_patience: int = 10,
+        validation_fraction: float = 0.125,
+        metric: str | Metric | None = None,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        self.n_formulas = n_formulas
+        self.beta = beta
+        self.conjunctions = conjunctions
+        self.lengths = lengths
+        self.keep_probs = keep_probs
+        self.localization = localization
+        self.structure = structure
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.lr_patience = lr_patience
+        self.validation_fraction = validation_fraction
+        self.metric = metric
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+        self.device = device
+
+    # What the two kinds of task differ in.
+
+    @abstractmethod
+    def _learn_target(self, y: Any, weight: NDArray | None) -> None:
+        """Learn the classes or the scale from the rows whose weight is not 0."""
+
+    @abstractmethod
+    def _encode_target(self, y: Any) -> NDArray:
+        """Targets as numbers."""
+
+    @abstractmethod
+    def _objective(self) -> Objective:
+        """The objective for what ``_learn_target`` learned."""
+
+    _stratify = False
+
+    # Fitting.
+
+    def fit(self, X: Any, y: Any, *, eval_set: Any = None, sample_weight: Any = None) -> Self:
+        """Train on a table.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            A data frame or an array, as it is.
+        y : array-like of shape (rows,)
+        eval_set : tuple (X, y) or (X, y, sample_weight), optional
+            Rows to stop by. Without it ``validation_fraction`` of the rows is set aside for that.
+        sample_weight : array-like of shape (rows,), optional
+            A row of weight 0 counts as absent.
+
+        Returns
+        -------
+        The fitted estimator.
+        """
+        self._validate_params()
+        fresh = not (self.warm_start and hasattr(self, "network_"))
+        random = check_random_state(self.random_state)
+        train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
+        generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
+        if fresh:
+            self.history_ = History()
+            self.network_ = self._network(generator)
+        trainer = self._trainer(generator)
+        trainer.fit(train.source(self.batch_size), valid.source(self._rows_at_once()) if valid.n_rows else None)
+        self._keep(trainer)
+        return self
+
+    def _rows(
+        self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
+    ) -> tuple[Rows, Rows]:
+        """Encoded training and validation rows; learns target and encoding first if ``fresh``."""
+        table = open_table(X)
+        n_rows = table.shape[0]
+        weight = row_weights(sample_weight, n_rows)
+        if y is None:
+            raise InvalidTargetError("This estimator requires y to be passed, but the target y is None.")
+        part = self._part(y, n_rows, weight, random, eval_set is None)
+        if fresh:
+            # A row that is not for training has weight 0 there, which is the same as being absent.
+            train_weight = np.where(part == "train", 1.0 if weight is None else weight, 0.0)
+            uniform = weight is None and (part == "train").all()
+            self._learn_target(y, None if uniform else train_weight)
+            self.encoder_ = self._encoder().fit(table, None if uniform else train_weight)
+            self._set_names()
+        whole = Rows(self.encoder_.transform(table), self._encode_target(y), weight)
+        train, valid = whole.take(part == "train"), whole.take(part == "valid")
+        return train, valid if eval_set is None else self._eval_rows(eval_set)
+
+    def _part(
+        self, y: Any, n_rows: int, weight: NDArray | None, random: np.random.RandomState, split: bool
+    ) -> NDArray[np.str_]:
+        """For each row "train", "valid" or "" (weight 0)."""
+        labels = np.asarray(y)
+        if len(labels) != n_rows:
+            raise InvalidTargetError(
+                f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {len(labels)}."
+            )
+        used = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
+        part = np.full(n_rows, "", dtype="U5")
+        part[used] = "train"
+        if split and self.validation_fraction > 0:
+            strata = labels[used] if self._stratify else None
+            part[used[validation_split(len(used), self.validation_fraction, random, strata)[1]]] = "valid"
+        return part
+
+    def _eval_rows(self, eval_set: Any) -> Rows:
+        if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+            raise InvalidParameterError("eval_set must be a tuple (X, y) or (X, y, sample_weight).")
+        table = open_table(eval_set[0])
+        weight = row_weights(eval_set[2] if len(eval_set) == 3 else None, table.shape[0])
+        rows = Rows(self.encoder_.transform(table), self._encode_target(eval_set[1]), weight)
+        return rows if weight is None else rows.take(weight > 0)
+
+    def _network(self, generator: torch.Generator) -> DNFNet:
+        return DNFNet(
+            len(self.encoder_.encoded_names),
+            self._objective().n_outputs,
+            n_formulas=self.n_formulas,
+            beta=self.beta,
+            conjunctions=tuple(self.conjunctions),
+            lengths=tuple(self.lengths),
+            keep_probs=None if self.keep_probs is None else tuple(self.keep_probs),
+            localization=self.localization,
+            structure=self.structure,
+            generator=generator,
+        ).to(self.device)
+
+    def _trainer(self, generator: torch.Generator) -> Trainer:
+        callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)
+        if self.time_limit is not None:
+            callbacks.append(TimeLimit(self.time_limit))
+        return Trainer(
+            self.network_,
+            self._objective(),
+            learning_rate=self.learning_rate,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            lr_patience=self.lr_patience,
+            generator=generator,
+            callbacks=callbacks,
+        )
+
+    def _keep(self, trainer: Trainer) -> None:
+        done = len(self.history_)
+        self.history_ += [{**row, "epoch": done + row["epoch"]} for row in trainer.history]
+        self.n_iter_ = len(self.history_)
+        self.best_epoch_ = done + trainer.best_epoch
+        self.best_score_ = trainer.best_score
+        self.stop_reason_ = trainer.stop_reason
+
+    def _encoder(self) -> TableEncoder:
+        return TableEncoder()
+
+    def _set_names(self) -> None:
+        self.n_features_in_ = self.encoder_.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(self.encoder_, "feature_names_in_"):
+            self.feature_names_in_ = self.encoder_.feature_names_in_
+
+    # What a fitted model gives.
+
+    def _outputs(self, X: Any) -> Tensor:
+        """Outputs of the network, computed in chunks so that memory stays bounded."""
+        check_is_fitted(self, "network_")
+        table = open_table(X)
+        n_rows = table.shape[0]
+        starts = range(0, max(n_rows, 1), ROWS_PER_CHUNK)
+        return torch.cat([self._encoded_outputs(table.slice(i, i + ROWS_PER_CHUNK)) for i in starts])
+
+    @torch.no_grad()
+    def _encoded_outputs(self, table: Any) -> Tensor:
+        device = next(self.network_.parameters()).device
+        x = torch.from_numpy(self.encoder_.transform(table))
+        return torch.cat([self.network_(part.to(device)).cpu() for part in x.split(self._rows_at_once())])
+
+    def _rows_at_once(self) -> int:
+        # The plain torch path holds every literal of a chunk in memory.
+        return max(LITERALS_PER_CHUNK // self.network_.block.layout.n_literals, 16)
+
+    @property
+    def schema_(self) -> Schema:
+        """What each column of the table became."""
+        check_is_fitted(self, "network_")
+        return self.encoder_.schema
+
+    @property
+    def feature_selection_(self) -> NDArray[np.bool_]:
+        """Which encoded inputs each formula kept: (n_formulas, inputs); their names are ``encoder_.encoded_names``."""
+        check_is_fitted(self, "network_")
+        gate = self.network_.block.gate()
+        if gate is None:
+            return np.ones((self.network_.block.layout.n_formulas, self.network_.block.d_in), dtype=bool)
+        return gate.detach().cpu().numpy() > 0
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

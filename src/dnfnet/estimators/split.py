@@ -1,0 +1,36 @@
+"""The internal validation split."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def validation_split(
+    n_rows: int, fraction: float, random: np.random.RandomState, labels: NDArray | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers of the training and of the validation part, each in ascending order.
+
+    With ``labels`` every class gives its share, and no class gives its last row: a class with one member stays in
+    the training part. A table too small to spare a row has an empty validation part.
+    """
+    order = random.permutation(n_rows)
+    groups = np.zeros(n_rows, dtype=np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
+    groups = groups.reshape(n_rows)[order]
+    # Rank of each shuffled row inside its class, so that a class's first rows are a random choice.
+    by_class = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups)
+    rank = np.empty(n_rows, dtype=np.intp)
+    rank[by_class] = np.arange(n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = rank < _shares(sizes, fraction)[groups]
+    return np.sort(order[~chosen]), np.sort(order[chosen])
+
+
+def _shares(sizes: NDArray[np.intp], fraction: float) -> NDArray[np.intp]:
+    """Rows that each class gives: its exact share rounded down, what is missing by largest remainder."""
+    exact = sizes * fraction
+    shares = np.floor(exact).astype(np.intp)
+    missing = round(exact.sum()) - shares.sum()
+    for group in np.argsort(shares - exact, kind="stable")[:missing]:
+        shares[group] += 1
+    return np.minimum(shares, np.maximum(sizes - 1, 0))

@@ -1,0 +1,108 @@
+"""Blocks that turn features into truth values of formulas (paper, Section 2.1 and Experiments 1 and 7)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from dnfnet import ops
+from dnfnet.nn.layout import Layout
+from dnfnet.nn.selection import FeatureSelection
+
+
+class LiteralBlock(nn.Module):
+    """The trainable affine literals that every block starts with.
+
+    The weights are one Xavier-uniform draw over the whole matrix, the biases are 0, as the authors trained it.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        layout: Layout,
+        *,
+        selection: FeatureSelection | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if d_in < 1:
+            raise ValueError(f"d_in must be at least 1, however: {d_in=}")
+        self.d_in, self.layout, self.selection = d_in, layout, selection
+        self.weight = nn.Parameter(torch.empty(layout.n_literals, d_in))
+        self.bias = nn.Parameter(torch.zeros(layout.n_literals))
+        nn.init.xavier_uniform_(self.weight, generator=generator)
+
+    def gate(self) -> Tensor | None:
+        """What each formula uses of each feature, ``(n_formulas, d_in)``; ``None`` when it uses all."""
+        gate = None if self.selection is None else self.selection()
+        return None if gate is None else gate.to(self.weight)
+
+    def extra_repr(self) -> str:
+        """What ``print(module)`` shows."""
+        return f"d_in={self.d_in}, n_formulas={self.layout.n_formulas}, n_literals={self.layout.n_literals}"
+
+
+class DNNF(LiteralBlock):
+    """Literals, fixed conjunctions, a fixed disjunction: one truth value in (-1, 1) per formula.
+
+    A layer like any other: gradients flow to the input, so it can stand behind an encoder.
+
+    **Shape**: ``(*, d_in) -> (*, n_formulas)``.
+
+    Parameters
+    ----------
+    d_in : int
+    layout : Layout
+    selection : FeatureSelection, optional
+        Left out, every formula sees every feature.
+    generator : torch.Generator, optional
+
+    Examples
+    --------
+    >>> block = DNNF(5, Layout(n_formulas=8))
+    >>> block(torch.randn(3, 5)).shape
+    torch.Size([3, 8])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Truth values of all formulas."""
+        keep = None if self.selection is None else self.selection.random_mask
+        rows = x.reshape(-1, self.d_in)
+        formulas = ops.dnnf(rows, self.weight, self.bias, self.layout, gate=self.gate(), keep=keep)
+        return formulas.reshape(*x.shape[:-1], self.layout.n_formulas)
+
+
+class DenseBlock(LiteralBlock):
+    """The ablation's counterpart of `DNNF`: as wide everywhere, but trained throughout, without Boolean structure.
+
+    With a selection, each unit of the first layer belongs to a formula and takes that formula's masks.
+
+    **Shape**: ``(*, d_in) -> (*, n_formulas)``.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        layout: Layout,
+        *,
+        selection: FeatureSelection | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(d_in, layout, selection=selection, generator=generator)
+        self.conjunctions = xavier_linear(layout.n_literals, layout.n_conjunctions, generator)
+        self.formulas = xavier_linear(layout.n_conjunctions, layout.n_formulas, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Three dense tanh layers."""
+        gate = self.gate()
+        weight = self.weight if gate is None else self.weight * self.layout.per_literal(gate)
+        hidden = torch.tanh(nn.functional.linear(x, weight, self.bias))
+        return torch.tanh(self.formulas(torch.tanh(self.conjunctions(hidden))))
+
+
+def xavier_linear(d_in: int, d_out: int, generator: torch.Generator | None = None) -> nn.Linear:
+    """A dense layer as the authors' framework starts it: Xavier-uniform weights, bias 0."""
+    layer = nn.utils.skip_init(nn.Linear, d_in, d_out)
+    nn.init.xavier_uniform_(layer.weight, generator=generator)
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,56 @@
+"""Spatial localization: each formula answers for a part of the input space (paper, Section 2.4)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
+    """‖σ ⊙ (x − μ)‖₂ of each row to each centre: ``(rows, d), (n, d), (n, d) -> (rows, n)``.
+
+    Expanded into matrix products, so no tensor of rows × centres × features ever exists.
+    """
+    scale = sigma.square()
+    squared = x.square() @ scale.T - 2 * x @ (scale * mu).T + (scale * mu.square()).sum(-1)
+    # Cancellation can leave a tiny negative number where x meets μ, and the root has no gradient at 0.
+    return squared.clamp(min=torch.finfo(x.dtype).tiny).sqrt()
+
+
+class Localization(nn.Module):
+    """Softmax over the formulas of σ(τ)·exp(−‖σ ⊙ (x − μ)‖₂).
+
+    **Shape**: ``(rows, d_in) -> (rows, n_formulas)``; each row adds up to 1.
+
+    Examples
+    --------
+    >>> weights = Localization(n_formulas=8, d_in=5)(torch.randn(3, 5))
+    >>> weights.shape, bool((weights.sum(-1) - 1).abs().max() < 1e-6)
+    (torch.Size([3, 8]), True)
+    """
+
+    def __init__(self, n_formulas: int, d_in: int, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.mu = nn.Parameter(torch.randn(n_formulas, d_in, generator=generator))
+        self.sigma = nn.Parameter(torch.randn(n_formulas, d_in, generator=generator))
+        self.tau = nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The weight of each formula at each row."""
+        nearness = torch.exp(-distances(x, self.mu, self.sigma))
+        return torch.softmax(torch.sigmoid(self.tau) * nearness, dim=-1)
+
+
+class UniformLocalization(nn.Module):
+    """The control of the ablation: the same weight 1/n for every formula, everywhere.
+
+    **Shape**: ``(rows, d_in) -> (1, n_formulas)``.
+    """
+
+    def __init__(self, n_formulas: int) -> None:
+        super().__init__()
+        self.n_formulas = n_formulas
+
+    def forward(self, x: Tensor) -> Tensor:
+        """1/n, to be broadcast over the rows."""
+        return x.new_full((1, self.n_formulas), 1 / self.n_formulas)

@@ -1,0 +1,111 @@
+"""DNF-Net: formulas over selected features, localized, and an output layer (paper, Section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from dnfnet.nn.dnnf import DNNF, DenseBlock, xavier_linear
+from dnfnet.nn.layout import Layout
+from dnfnet.nn.localization import Localization, UniformLocalization
+from dnfnet.nn.selection import FeatureSelection
+
+STRUCTURES = {"dnf": DNNF, "dense": DenseBlock}
+
+
+class DNFNet(nn.Module):
+    """The network of the paper; each component can be left out or replaced by an argument.
+
+    **Shape**: ``net(x)``: ``(rows, d_in) -> (rows, d_out)``; ``net.embed(x)``: ``(rows, d_in) -> (rows, n_formulas)``.
+
+    Parameters
+    ----------
+    d_in : int
+        Number of features.
+    d_out : int
+        Number of outputs: one logit for two classes, one per class for more.
+    n_formulas : int
+        Number of DNNF formulas.
+    beta : float or None
+        Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
+    conjunctions : sequence of int
+        Conjunctions of a formula: formula ``i`` takes the ``i``-th, cyclically.
+    lengths : sequence of int
+        Literals of a conjunction, cyclically inside each formula.
+    keep_probs : sequence of float or None
+        Probabilities that the random mask keeps a feature; ``None`` leaves the random mask out.
+    localization : {"gaussian", "uniform"} or None
+        The paper's localization, a constant 1/n in its place, or nothing.
+    structure : {"dnf", "dense"}
+        Fixed conjunctions and disjunctions, or trained dense layers of the same widths.
+    generator : torch.Generator, optional
+        Source of the random mask and of the initial weights.
+
+    Examples
+    --------
+    >>> net = DNFNet(5, 3, n_formulas=8, beta=0.7)
+    >>> x = torch.randn(4, 5)
+    >>> net(x).shape, net.embed(x).shape, net.penalty().shape
+    (torch.Size([4, 3]), torch.Size([4, 8]), torch.Size([]))
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        *,
+        n_formulas: int,
+        beta: float | None,
+        conjunctions: Sequence[int] = (6, 9, 12, 15),
+        lengths: Sequence[int] = (2, 4, 6),
+        keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
+        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        structure: Literal["dnf", "dense"] = "dnf",
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if structure not in STRUCTURES:
+            raise ValueError(f"structure must be one of {sorted(STRUCTURES)}, however: {structure=}")
+        if d_out < 1:
+            raise ValueError(f"d_out must be at least 1, however: {d_out=}")
+        layout = Layout(n_formulas, tuple(conjunctions), tuple(lengths))
+        selection = None
+        if beta is not None or keep_probs is not None:
+            selection = FeatureSelection(
+                n_formulas,
+                d_in,
+                beta=beta,
+                keep_probs=keep_probs,
+                run=len(layout.conjunctions),
+                generator=generator,
+            )
+        self.block = STRUCTURES[structure](d_in, layout, selection=selection, generator=generator)
+        self.localization = _localization(localization, n_formulas, d_in, generator)
+        self.head = xavier_linear(n_formulas, d_out, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        return self.head(self.embed(x))
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Localized truth values of the formulas: the paper's E(x)."""
+        formulas = self.block(x)
+        return formulas if self.localization is None else formulas * self.localization(x)
+
+    def penalty(self) -> Tensor:
+        """The feature selection's regulariser, to be added to the loss with weight 1."""
+        selection = self.block.selection
+        return self.head.weight.new_zeros(()) if selection is None else selection.penalty().to(self.head.weight)
+
+
+def _localization(kind: str | None, n_formulas: int, d_in: int, generator: torch.Generator | None) -> nn.Module | None:
+    if kind is None:
+        return None
+    if kind == "gaussian":
+        return Localization(n_formulas, d_in, generator=generator)
+    if kind == "uniform":
+        return UniformLocalization(n_formulas)
+    raise ValueError(f"localization must be 'gaussian', 'uniform' or None, however: localization={kind!r}")
