@@ -21,10 +21,11 @@ constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "localization.inl"
 
 }  // namespace avx2
 
-const Kernels kAvx2 = {"avx2", avx2::forward, avx2::backward};
+const Kernels kAvx2 = {"avx2", avx2::forward, avx2::backward, avx2::local_forward, avx2::local_backward};
 
 }  // namespace dnfnet
 

@@ -21,10 +21,11 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "localization.inl"
 
 }  // namespace avx512
 
-const Kernels kAvx512 = {"avx512", avx512::forward, avx512::backward};
+const Kernels kAvx512 = {"avx512", avx512::forward, avx512::backward, avx512::local_forward, avx512::local_backward};
 
 }  // namespace dnfnet
 

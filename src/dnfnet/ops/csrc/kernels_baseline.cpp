@@ -20,9 +20,10 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "localization.inl"
 
 }  // namespace baseline
 
-const Kernels kBaseline = {"baseline", baseline::forward, baseline::backward};
+const Kernels kBaseline = {"baseline", baseline::forward, baseline::backward, baseline::local_forward, baseline::local_backward};
 
 }  // namespace dnfnet

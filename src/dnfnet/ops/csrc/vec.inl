@@ -14,20 +14,27 @@ DNFNET_INLINE Vec load(const float* p) { return *reinterpret_cast<const Vec*>(p)
 DNFNET_INLINE void store(float* p, Vec v) { *reinterpret_cast<Vec*>(p) = v; }
 DNFNET_INLINE Vec splat(float s) { return s - Vec{}; }
 
-// min and max in which a second operand that is NaN wins: one instruction each on x86-64, where compilers
-// do not find it by themselves.
+// min and max in which a second operand that is NaN wins, and the square root: one instruction each on x86-64,
+// where compilers do not find it by themselves.
 #if DNFNET_WIDTH == 16
 DNFNET_INLINE Vec minimum(Vec limit, Vec v) { return _mm512_min_ps(limit, v); }
 DNFNET_INLINE Vec maximum(Vec limit, Vec v) { return _mm512_max_ps(limit, v); }
+DNFNET_INLINE Vec root(Vec v) { return _mm512_sqrt_ps(v); }
 #elif DNFNET_WIDTH == 8
 DNFNET_INLINE Vec minimum(Vec limit, Vec v) { return _mm256_min_ps(limit, v); }
 DNFNET_INLINE Vec maximum(Vec limit, Vec v) { return _mm256_max_ps(limit, v); }
+DNFNET_INLINE Vec root(Vec v) { return _mm256_sqrt_ps(v); }
 #elif defined(__x86_64__)
 DNFNET_INLINE Vec minimum(Vec limit, Vec v) { return _mm_min_ps(limit, v); }
 DNFNET_INLINE Vec maximum(Vec limit, Vec v) { return _mm_max_ps(limit, v); }
+DNFNET_INLINE Vec root(Vec v) { return _mm_sqrt_ps(v); }
 #else
 DNFNET_INLINE Vec minimum(Vec limit, Vec v) { return limit < v ? limit : v; }
 DNFNET_INLINE Vec maximum(Vec limit, Vec v) { return limit > v ? limit : v; }
+DNFNET_INLINE Vec root(Vec v) {
+  for (int i = 0; i < kWidth; ++i) v[i] = __builtin_sqrtf(v[i]);
+  return v;
+}
 #endif
 
 // Rational minimax approximation of degree 7 over 8, saturated past the limit. NaN stays NaN.
