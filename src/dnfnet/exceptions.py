@@ -43,3 +43,11 @@ class MissingDependencyError(DNFNetError, ImportError):
 
 class TrainingWarning(UserWarning):
     """Training went on or ended in a way that the user should know of."""
+
+
+class InvalidCellError(InvalidTableError, TypeError):
+    """A cell holds something that is no number, text, truth value or date."""
+
+
+class TableWarning(UserWarning):
+    """Values of a table were replaced by others; the message names the columns and counts the rows."""

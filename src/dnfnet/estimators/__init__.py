@@ -2,5 +2,6 @@
 
 from dnfnet.estimators.classifier import DNFNetClassifier
 from dnfnet.estimators.regressor import DNFNetRegressor
+from dnfnet.estimators.saving import load
 
-__all__ = ["DNFNetClassifier", "DNFNetRegressor"]
+__all__ = ["DNFNetClassifier", "DNFNetRegressor", "load"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -16,11 +17,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dnfnet.estimators.rows import Rows, row_weights
+from dnfnet.estimators.rows import Rows
 from dnfnet.estimators.split import validation_split
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.nn import DNFNet
-from dnfnet.table import Schema, TableEncoder, open_table
+from dnfnet.table import Schema, TableEncoder, check_weights, open_table
 from dnfnet.training import Callback, History, Metric, Objective, ProgressBar, TimeLimit, Trainer
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
-        localization: str | None = "gaussian",
-        structure: str = "dnf",
+        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        structure: Literal["dnf", "dense"] = "dnf",
         learning_rate: float = 0.05,
         batch_size: int = 2048,
         max_epochs: int = 1000,
@@ -155,7 +156,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows; learns target and encoding first if ``fresh``."""
         table = open_table(X)
         n_rows = table.shape[0]
-        weight = row_weights(sample_weight, n_rows)
+        weight = None if sample_weight is None else check_weights(sample_weight, n_rows)
         if y is None:
             raise InvalidTargetError("This estimator requires y to be passed, but the target y is None.")
         part = self._part(y, n_rows, weight, random, eval_set is None)
@@ -191,7 +192,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise InvalidParameterError("eval_set must be a tuple (X, y) or (X, y, sample_weight).")
         table = open_table(eval_set[0])
-        weight = row_weights(eval_set[2] if len(eval_set) == 3 else None, table.shape[0])
+        weight = check_weights(eval_set[2], table.shape[0]) if len(eval_set) == 3 else None
         rows = Rows(self.encoder_.transform(table), self._encode_target(eval_set[1]), weight)
         return rows if weight is None else rows.take(weight > 0)
 
@@ -275,6 +276,13 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if gate is None:
             return np.ones((self.network_.block.layout.n_formulas, self.network_.block.d_in), dtype=bool)
         return gate.detach().cpu().numpy() > 0
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, which `dnfnet.load` reads; the old file stays until the new one is whole."""
+        from dnfnet.estimators.saving import save  # saving knows the estimators, so it cannot be imported first
+
+        check_is_fitted(self, "network_")
+        save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -42,19 +41,3 @@ class Rows:
         if self.weight is not None:
             weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
         return TensorSource(torch.from_numpy(self.x), torch.from_numpy(self.target), weight, batch_size=batch_size)
-
-
-def row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Weights as an array, checked; ``None`` where every row counts the same."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_rows, weight)
-    if weight.shape != (n_rows,):
-        raise InvalidParameterError(f"sample_weight.shape == {weight.shape}, expected ({n_rows},): one per row.")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise InvalidParameterError("sample_weight must be finite and not negative.")
-    if not weight.any():
-        raise InvalidParameterError("sample_weight is 0 for every row: there is nothing to learn from.")
-    return None if (weight == weight[0]).all() else weight

@@ -93,6 +93,18 @@ class Layout:
         return per_formula.repeat_interleave(repeats, dim=0, output_size=self.n_literals)
 
 
+def count_literals(n_formulas: int, conjunctions: Sequence[int], lengths: Sequence[int]) -> int:
+    """The number of literals of a layout, without making it.
+
+    Examples
+    --------
+    >>> count_literals(10**9, (6, 9, 12, 15), (2, 4, 6))
+    42000000000
+    """
+    per_round = [k // len(lengths) * sum(lengths) + sum(lengths[: k % len(lengths)]) for k in conjunctions]
+    return n_formulas // len(per_round) * sum(per_round) + sum(per_round[: n_formulas % len(per_round)])
+
+
 def sum_runs(values: Tensor, cycle: Sequence[int]) -> Tensor:
     """Sum consecutive runs of the last dimension, whose lengths repeat ``cycle``, cut where the values end.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 from tqdm.auto import tqdm
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import ModelFileError
-from dnfnet.files import atomic_path
 
 if TYPE_CHECKING:
     from dnfnet.training.trainer import Trainer
@@ -95,7 +95,7 @@ class Checkpoint(Callback):
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Write, when it is time."""
         if len(trainer.history) % self.every == 0:
-            with atomic_path(self.path) as temporary:
+            with replacing(self.path) as temporary:
                 torch.save(trainer.state_dict(), temporary)
 
 

@@ -1,0 +1,225 @@
+"""One column to its encoded inputs: how each kind is measured in fit and computed afterwards.
+
+One rule decides what happens to a cell about which nothing is known (a missing value or an unseen level). If
+fit saw such cells, they have an input of their own, "is missing" or "other", whose weights were trained. If
+fit saw none, such an input would have been 0 in every training row and its weights would be as random as on
+the first day; so there is none, every input of the column takes its mean of fit, and a warning counts the
+rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnfnet.table.dates import PARTS, calendar_parts
+from dnfnet.table.notes import Notes
+from dnfnet.table.schema import Column, Scale
+from dnfnet.table.values import Values
+
+# With n rows of equal weight no standardised value of fit exceeds sqrt(n - 1), so this bound leaves training
+# data alone. It keeps a wild value at prediction time finite in float32, also after the network squares it.
+LIMIT = 1e6
+
+Floats = NDArray[np.float64]
+Fitted = tuple[Column, list[Scale]]
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """Which levels of a category get an input of their own."""
+
+    max_levels: int
+    min_rows: float
+
+
+def fit_column(name: str, values: Values, weights: Floats | None, rule: LevelRule, notes: Notes) -> Fitted:
+    """Measure one column on the training rows."""
+    if values.kind == "numeric":
+        return _fit_numeric(name, values, weights, notes)
+    if values.kind == "boolean":
+        return _fit_boolean(name, values, weights)
+    if values.kind == "category":
+        return _fit_category(name, values, weights, rule)
+    if values.kind == "datetime":
+        return _fit_datetime(name, values, weights)
+    return Column(name, "empty", n_missing=len(values.data)), []
+
+
+def encode_column(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
+    """Write the encoded inputs of one column into ``out``, which holds zeros."""
+    missing = values.missing
+    n_missing = int(missing.sum())
+    if n_missing and column.has_indicator:
+        out[:, -1] = missing
+    elif n_missing:
+        notes.missing(column.name, n_missing)
+    if values.kind == "empty":
+        _fill_unknown(out, missing, column, scales)
+    elif column.kind == "category":
+        _encode_levels(column, scales, values, out, notes)
+    elif column.kind == "datetime":
+        parts = calendar_parts(values.data)
+        for i, part in enumerate(column.parts):
+            out[:, i] = standardise(parts[part], scales[i])
+    elif column.kind == "boolean":
+        out[:, 0] = np.where(missing, scales[0].fill, values.data)
+    else:
+        out[:, 0] = standardise(_finite(values.data, scales[0], column.name, notes), scales[0])
+
+
+def measure(values: Floats, weights: Floats | None) -> Scale:
+    """Weighted mean, population deviation and extremes of finite values."""
+    lower, upper = float(values.min()), float(values.max())
+    if lower == upper:  # not "deviation is 0": the mean of equal numbers may be off by a rounding
+        return Scale(1.0, lower, 1.0, lower, upper)
+    unit = math.ldexp(1.0, math.frexp(max(abs(lower), abs(upper)))[1] - 1)
+    scaled = values / unit
+    centre = float(np.average(scaled, weights=weights))
+    deviation = math.sqrt(np.average((scaled - centre) ** 2, weights=weights))
+    return Scale(unit, centre, deviation or 1.0, lower, upper)
+
+
+def standardise(values: Floats, scale: Scale) -> Floats:
+    """Standardise numbers, NaN becoming ``scale.fill``, which is the mean.
+
+    What was constant in fit stays 0: the network never learned what another value means.
+    """
+    if scale.lower == scale.upper:
+        return np.zeros(len(values))
+    with np.errstate(over="ignore"):
+        encoded = (values / scale.unit - scale.centre) / scale.deviation
+    np.clip(encoded, -LIMIT, LIMIT, out=encoded)
+    encoded[np.isnan(encoded)] = scale.fill
+    return encoded
+
+
+def _fit_numeric(name: str, values: Values, weights: Floats | None, notes: Notes) -> Fitted:
+    finite = np.isfinite(values.data)
+    n_missing = int(np.isnan(values.data).sum())
+    n_infinite = len(values.data) - int(finite.sum()) - n_missing
+    if not finite.any():
+        return Column(name, "empty", n_missing=n_missing, n_infinite=n_infinite), []
+    known = values.data[finite]
+    extremes = Scale(lower=float(known.min()), upper=float(known.max()))
+    data = _finite(values.data, extremes, name, notes)
+    present = ~np.isnan(data)
+    scale = measure(data[present], None if weights is None else weights[present])
+    inputs, indicator = _with_indicator(name, [name], n_missing)
+    column = Column(
+        name,
+        "numeric",
+        inputs,
+        n_missing,
+        n_infinite,
+        has_indicator=n_missing > 0,
+        constant=scale.lower == scale.upper,
+    )
+    return column, [scale, *indicator]
+
+
+def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
+    present = ~values.missing
+    share = float(np.average(values.data[present], weights=None if weights is None else weights[present]))
+    n_missing = len(present) - int(present.sum())
+    inputs, indicator = _with_indicator(name, [name], n_missing)
+    column = Column(name, "boolean", inputs, n_missing, has_indicator=n_missing > 0)
+    return column, [Scale(fill=share), *indicator]
+
+
+def _fit_category(name: str, values: Values, weights: Floats | None, rule: LevelRule) -> Fitted:
+    present = values.data >= 0
+    codes = values.data[present]
+    n_missing = len(present) - len(codes)
+    n_rows = np.bincount(codes, minlength=len(values.levels))
+    mass = np.bincount(codes, None if weights is None else weights[present], minlength=len(values.levels)).astype(
+        np.float64
+    )
+    kept = _frequent(mass, rule)
+    rare = np.flatnonzero((n_rows > 0) & ~np.isin(np.arange(len(n_rows)), kept))
+    levels = tuple(values.levels[i] for i in kept)
+    # Without a frequent level, "other" would say no more than "not missing".
+    has_other = bool(len(rare)) and bool(levels)
+    names = [f"{name} = {level}" for level in levels]
+    names += [f"{name} = {'any other' if 'other' in levels else 'other'}"] if has_other else []
+    shares = [*mass[kept], *([mass[rare].sum()] if has_other else [])]
+    inputs, indicator = _with_indicator(name, names, n_missing)
+    column = Column(
+        name,
+        "category",
+        inputs,
+        n_missing,
+        levels=levels,
+        n_rare_levels=len(rare),
+        n_rare_rows=int(n_rows[rare].sum()),
+        has_other=has_other,
+        has_indicator=n_missing > 0,
+    )
+    return column, [*(Scale(fill=float(s / mass.sum())) for s in shares), *indicator]
+
+
+def _frequent(mass: Floats, rule: LevelRule) -> NDArray[np.intp]:
+    """Positions of the levels to keep: the most frequent, ties by text, in the order of their texts."""
+    order = np.argsort(-mass, kind="stable")  # the levels come sorted by text
+    order = order[: rule.max_levels]
+    # A level is kept down to the threshold itself; the tolerance is for sums of fractional weights.
+    return np.sort(order[mass[order] >= rule.min_rows * (1 - 1e-9)])
+
+
+def _fit_datetime(name: str, values: Values, weights: Floats | None) -> Fitted:
+    present = ~values.missing
+    weights = None if weights is None else weights[present]
+    n_missing = len(present) - int(present.sum())
+    parts = {part: measure(v[present], weights) for part, v in calendar_parts(values.data).items()}
+    varying = tuple(part for part in PARTS if parts[part].lower != parts[part].upper)
+    inputs, indicator = _with_indicator(name, [f"{name} {part}" for part in varying], n_missing)
+    column = Column(name, "datetime", inputs, n_missing, parts=varying, has_indicator=n_missing > 0)
+    return column, [*(parts[part] for part in varying), *indicator]
+
+
+def _with_indicator(name: str, inputs: list[str], n_missing: int) -> tuple[tuple[str, ...], list[Scale]]:
+    if not n_missing:
+        return tuple(inputs), []
+    return (*inputs, f"{name} is missing"), [Scale()]
+
+
+def _finite(values: Floats, scale: Scale, name: str, notes: Notes) -> Floats:
+    """Replace infinite values by the extremes of fit."""
+    infinite = np.isinf(values)
+    if not infinite.any():
+        return values
+    notes.infinite(name, int(infinite.sum()))
+    return np.where(infinite, np.where(values > 0, scale.upper, scale.lower), values)
+
+
+def _encode_levels(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
+    n_levels = len(column.levels)
+    if not n_levels:
+        return
+    slot = {level: i for i, level in enumerate(column.levels)}
+    slots = np.array([slot.get(level, n_levels) for level in values.levels] + [-1])  # a code of -1: missing
+    chosen = slots[values.data]
+    unseen = chosen == n_levels
+    known = np.flatnonzero((chosen >= 0) & (column.has_other | ~unseen))
+    out[known, chosen[known]] = 1.0
+    if column.has_other or not unseen.any():
+        _fill_unknown(out, chosen < 0, column, scales)
+        return
+    notes.unseen(column.name, int(unseen.sum()), values.levels[values.data[np.argmax(unseen)]])
+    _fill_unknown(out, chosen < 0, column, scales)
+    _fill_means(out, unseen, column, scales)
+
+
+def _fill_unknown(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]) -> None:
+    """Give missing cells their means; a category's indicator is a level of its own and needs none."""
+    if not (column.kind == "category" and column.has_indicator):
+        _fill_means(out, rows, column, scales)
+
+
+def _fill_means(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]) -> None:
+    n_values = column.n_inputs - column.has_indicator
+    if n_values and rows.any():
+        out[rows, :n_values] = [scale.fill for scale in scales[:n_values]]

@@ -1,0 +1,156 @@
+"""What each column of a table became: the part of the encoder that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["numeric", "boolean", "category", "datetime", "empty"]
+
+
+class Scale(NamedTuple):
+    """How one encoded input is computed from the values of its column.
+
+    A number ``x`` becomes ``(x / unit - centre) / deviation``. ``unit`` is a power of two, so that the
+    division is exact and the squares of 1e300 or 1e-300 neither overflow nor vanish. ``lower`` and ``upper``
+    are the finite extremes of fit, and ``fill`` is the encoded value of a cell about which nothing is known.
+    """
+
+    unit: float = 1.0
+    centre: float = 0.0
+    deviation: float = 1.0
+    lower: float = 0.0
+    upper: float = 1.0
+    fill: float = 0.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table that the encoder was fitted on.
+
+    Attributes
+    ----------
+    name : str
+        The column's name; ``x0``, ``x1``, ... for an array.
+    kind : str
+        ``numeric``, ``boolean``, ``category``, ``datetime`` or ``empty`` (not a single value in fit).
+    inputs : tuple of str
+        One readable name per encoded input.
+    n_missing, n_infinite : int
+        How many rows of fit had no value, or an infinite one.
+    levels : tuple of str
+        The levels of a category with an input of their own.
+    n_rare_levels, n_rare_rows : int
+        How many further levels there were in fit, and their rows.
+    parts : tuple of str
+        The parts of a datetime that vary.
+    has_other, has_indicator : bool
+        Whether there is an input for rare and unseen levels, and one for missing values.
+    constant : bool
+        Whether a numeric column had one value only.
+    """
+
+    name: str
+    kind: Kind
+    inputs: tuple[str, ...] = ()
+    n_missing: int = 0
+    n_infinite: int = 0
+    levels: tuple[str, ...] = ()
+    n_rare_levels: int = 0
+    n_rare_rows: int = 0
+    parts: tuple[str, ...] = ()
+    has_other: bool = False
+    has_indicator: bool = False
+    constant: bool = False
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of encoded inputs."""
+        return len(self.inputs)
+
+    @property
+    def became(self) -> str:
+        """What the column became, in a few words."""
+        words = {
+            "numeric": "0: constant in fit" if self.constant else "standardised",
+            "boolean": "0 or 1",
+            "category": self._category_became(),
+            "datetime": ", ".join(self.parts) or "left out: constant in fit",
+            "empty": "left out: no value in fit",
+        }[self.kind]
+        return f"{words}, missing or not" if self.has_indicator else words
+
+    def _category_became(self) -> str:
+        if not self.levels:
+            return f"{'' if self.inputs else 'left out: '}{self.n_rare_levels} levels, all rare"
+        count = f"{len(self.levels)} level{'s' if len(self.levels) > 1 else ''}"
+        return f"{count}, {self.n_rare_levels} rare as other" if self.has_other else count
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Column:
+        """Rebuild a column from ``dataclasses.asdict`` after a way through JSON."""
+        known = {field.name for field in fields(cls)}
+        values: dict[str, Any] = {key: value for key, value in entry.items() if key in known}
+        for key in ("inputs", "levels", "parts"):
+            values[key] = tuple(values[key])
+        return cls(**values)
+
+
+@dataclass(frozen=True, repr=False)
+class Schema:
+    """The columns of a fitted table, in the order of fit; printing it shows a small table."""
+
+    columns: tuple[Column, ...]
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each column by name, as :func:`dnfnet.table.iter_tables` takes it."""
+        return {column.name: column.kind for column in self.columns}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the schema as plain dicts and lists, for JSON."""
+        return {"columns": [asdict(column) for column in self.columns]}
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Schema:
+        """Rebuild a schema from :meth:`to_dict`."""
+        return cls(tuple(Column.from_dict(entry) for entry in state["columns"]))
+
+    def __str__(self) -> str:
+        rows = [("column", "kind", "became", "inputs", "missing")]
+        rows += [(_short(c.name), c.kind, c.became, str(c.n_inputs), str(c.n_missing)) for c in self.columns]
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        return "\n".join(_line(row, widths) for row in rows)
+
+    __repr__ = __str__
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    """Words to the left, the two counts to the right."""
+    words = [cell.ljust(width) for cell, width in zip(row[:3], widths[:3], strict=True)]
+    counts = [cell.rjust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
+    return "  ".join(words + counts)
+
+
+def _short(name: str) -> str:
+    """Keep a name on one line of the table."""
+    text = name if name.isprintable() else repr(name)
+    return text if len(text) <= 40 else text[:39] + "…"
