@@ -2,6 +2,6 @@
 
 from dnfnet.ops.dispatch import Backend, backend, dnnf, use
 from dnfnet.ops.localization import local_weights
-from dnfnet.ops.packed import PackCache, Packed
+from dnfnet.ops.packed import PackCache, Packed, can_pack
 
-__all__ = ["Backend", "PackCache", "Packed", "backend", "dnnf", "local_weights", "use"]
+__all__ = ["Backend", "PackCache", "Packed", "backend", "can_pack", "dnnf", "local_weights", "use"]

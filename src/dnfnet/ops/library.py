@@ -32,7 +32,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
 class Parameters(ctypes.Structure):
     """``Parameters`` of csrc/pack.h: a block's dense parameters."""
 
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         ("d_in", _int64),
         ("n_formulas", _int64),
         ("conjunctions", _ptr),
@@ -47,7 +47,7 @@ class Parameters(ctypes.Structure):
 class Gradients(ctypes.Structure):
     """``DenseGradients`` of csrc/run.h; a null pointer where none is wanted."""
 
-    _fields_ = [("x", _ptr), ("weight", _ptr), ("bias", _ptr), ("gate", _ptr)]  # noqa: RUF012
+    _fields_ = [("x", _ptr), ("weight", _ptr), ("bias", _ptr), ("gate", _ptr)]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from dnfnet.nn.layout import Layout
 from dnfnet.ops import fused, library
+from dnfnet.ops.dispatch import is_fused
 
 
 class Packed:
@@ -56,15 +57,16 @@ class PackCache:
 
     def clear(self) -> None:
         """Forget the packed weights."""
-        self._entry: tuple[Any, Packed] | None = None
+        self._entry: tuple[tuple[Tensor, ...], list[tuple[int, int]], Packed] | None = None
 
     def get(self, tensors: tuple[Tensor, ...], make: Callable[[], Packed]) -> Packed:
         """The packed weights for ``tensors``, made by ``make`` when one of them changed."""
-        key = tuple((id(t), t.data_ptr(), t._version) for t in tensors)
+        marks = [(t.data_ptr(), t._version) for t in tensors]
         entry = self._entry
-        if entry is None or entry[0] != key:
-            entry = self._entry = (key, make())
-        return entry[1]
+        # The entry holds the tensors themselves, so that no other one can come to have their identity.
+        if entry is None or list(map(id, entry[0])) != list(map(id, tensors)) or entry[1] != marks:
+            entry = self._entry = (tensors, marks, make())
+        return entry[2]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PackCache:
         return PackCache()
@@ -73,8 +75,11 @@ class PackCache:
         return PackCache, ()
 
 
-def can_pack(*tensors: Tensor) -> bool:
-    """Whether packing is sound now: eager, no gradients wanted, versions counted."""
-    if torch.compiler.is_compiling() or torch.is_grad_enabled():
+def can_pack(x: Tensor, state: tuple[Tensor, ...]) -> bool:
+    """Whether ``x`` can be predicted from packed weights now: no gradients wanted, versions counted, not traced.
+
+    ``state`` is everything that the packed weights depend on.
+    """
+    if torch.compiler.is_compiling() or torch.is_grad_enabled() or any(t.is_inference() for t in state):
         return False
-    return not any(t.is_inference() for t in tensors)
+    return is_fused(x, *(t for t in state if t.is_floating_point()))
