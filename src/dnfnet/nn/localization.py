@@ -22,7 +22,7 @@ def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
 class Localization(nn.Module):
     """Softmax over the formulas of σ(τ)·exp(−‖σ ⊙ (x − μ)‖₂).
 
-    **Shape**: ``(rows, d_in) -> (rows, n_formulas)``; each row adds up to 1.
+    **Shape**: ``(*, d_in) -> (*, n_formulas)``; each row adds up to 1.
 
     Examples
     --------
@@ -39,7 +39,9 @@ class Localization(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight of each formula at each row."""
-        return ops.local_weights(squared_distances(x, self.mu, self.sigma), torch.sigmoid(self.tau))
+        rows = x.reshape(-1, x.shape[-1])
+        weights = ops.local_weights(squared_distances(rows, self.mu, self.sigma), torch.sigmoid(self.tau))
+        return weights.reshape(*x.shape[:-1], self.mu.shape[0])
 
 
 class UniformLocalization(nn.Module):

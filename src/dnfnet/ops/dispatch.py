@@ -33,13 +33,13 @@ def backend() -> Backend:
     --------
     >>> from dnfnet import ops
     >>> with ops.use("torch"):
-    ...     print(ops.backend())
-    torch: chosen by dnfnet.ops.use
+    ...     ops.backend().name
+    'torch'
     """
-    if not state.fused:
-        return Backend("torch", "chosen by dnfnet.ops.use")
     if library.load().functions is None:
         return Backend("torch", library.load().reason)
+    if not state.fused:
+        return Backend("torch", "chosen by dnfnet.ops.use")
     name = library.functions().dnfnet_name(fused.current_kernels()).decode()
     return Backend("fused", f"built with the package, runs with {name} instructions")
 
@@ -69,7 +69,7 @@ def use(name: Literal["fused", "torch"], *, instructions: str | None = None) -> 
 
 def is_fused(*tensors: Tensor | None) -> bool:
     """Whether the fused kernel computes with these tensors."""
-    if not state.fused or library.load().functions is None:
+    if not state.fused:
         return False
     present = [t for t in tensors if t is not None]
     return all(t.dtype == torch.float32 and t.device.type == "cpu" and t.layout == torch.strided for t in present)

@@ -15,4 +15,4 @@ class State:
     instructions: str
 
 
-state = State(fused=True, instructions=library.default_instructions())
+state = State(fused=library.load().functions is not None, instructions=library.default_instructions())
