@@ -37,6 +37,18 @@ class ModelFileError(DNFNetError, ValueError):
     """A model file is truncated, edited, of another kind or of a later version."""
 
 
+class DatasetUnavailableError(DNFNetError, FileNotFoundError):
+    """A data set of the study cannot be had; the message says what to download and where to put it."""
+
+
+class DatasetMismatchError(DNFNetError, ValueError):
+    """A data set of the study is not the one that was expected; the message says what was."""
+
+
+class ResultStoreError(DNFNetError, ValueError):
+    """Stored results or partitions are damaged, or of another protocol."""
+
+
 class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
 

@@ -1,0 +1,7 @@
+"""``dnfnet demo``."""
+
+from typing import Any
+
+
+def register(subparsers: Any) -> None:
+    """Add the subcommand."""
