@@ -79,6 +79,8 @@ class DNNF(LiteralBlock):
         """Truth values of all formulas."""
         rows = x.reshape(-1, self.d_in)
         if self.training or not ops.can_pack(rows, self.state()):
+            # Gradients now mean new weights soon, and not every optimiser counts up a tensor's version.
+            self._packed.clear()
             formulas = ops.dnnf(rows, self.weight, self.bias, self.layout, gate=self.gate(), keep=self.keep())
         else:
             formulas = self._packed.get(self.state(), self.pack)(rows.contiguous())

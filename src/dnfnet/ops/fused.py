@@ -137,9 +137,8 @@ def block_backward(
     parameters = parameters_of(layout, weight, bias, gate, keep)
     rows, d_in = x.shape
     grad_x = x.new_empty(x.shape if needs_x else (0,))
-    # Zeros where the mask leaves features out: only the kept ones are written.
-    grad_weight, grad_bias = torch.zeros_like(weight), torch.zeros_like(bias)
-    grad_gate = x.new_zeros((0,) if gate is None else gate.shape)
+    grad_weight, grad_bias = torch.empty_like(weight), torch.empty_like(bias)
+    grad_gate = x.new_empty((0,) if gate is None else gate.shape)
     gradients = library.Gradients(
         grad_x.data_ptr() if needs_x else None,
         grad_weight.data_ptr(),

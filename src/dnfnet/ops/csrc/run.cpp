@@ -54,12 +54,15 @@ class Backward {
   }
 
  private:
-  // From packed to dense, with the factor of the gate and the gate's own gradient.
+  // From packed to dense, with the factor of the gate and the gate's own gradient; zero where nothing is kept.
   void scatter(int64_t formula) {
+    const int64_t first = starts_.literal[size(formula)], end = starts_.literal[size(formula + 1)];
+    std::fill(out_.weight + first * p_.d_in, out_.weight + end * p_.d_in, 0.0f);
+    if (out_.gate) std::fill(out_.gate + formula * p_.d_in, out_.gate + (formula + 1) * p_.d_in, 0.0f);
     const int64_t n = static_cast<int64_t>(packed_.offsets().size());
     for (const Group& g : packed_.groups())
       for (int32_t l = 0; l < g.n_literals; ++l) {
-        const int64_t literal = starts_.literal[size(formula)] + g.first_literal + l;
+        const int64_t literal = first + g.first_literal + l;
         const int64_t block = g.first_block + l / kLits, lane = l % kLits;
         out_.bias[literal] = bias_[size(block * kLits + lane)];
         scatter_row(formula, literal, weight_.data() + block * n * kLits + lane);

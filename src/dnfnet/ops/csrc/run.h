@@ -20,12 +20,12 @@ void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t row
 void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
                  float* y);
 
-// Gradients of the dense parameters. weight must hold zeros: only kept features are written.
+// Gradients of the dense parameters, zero for features that a formula leaves out.
 struct DenseGradients {
   float* x;       // (rows, d_in), or null
   float* weight;  // (literals, d_in)
   float* bias;    // (literals)
-  float* gate;    // (formulas, d_in), zeros, or null
+  float* gate;    // (formulas, d_in), or null
 };
 
 // y is what forward gave, grad the gradient for it, both (rows, formulas).
