@@ -108,10 +108,7 @@ def compare_blocks(d_in: int, rounds: int, *, everything: bool, compiled: bool) 
     def block() -> Tensor:
         return ops.dnnf(x, weight, bias, layout, gate=gate, keep=keep)
 
-    contenders = {
-        "fused": with_backend("fused", block, inputs, grad),
-        "eager": with_backend("torch", block, inputs, grad),
-    }
+    contenders = {name: with_backend(name, block, inputs, grad) for name in ("fused", "torch")}
     if compiled:
         contenders["torch.compile"] = with_backend("torch", torch.compile(block), inputs, grad)
     if everything:
