@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROWS_PER_CHUNK = 2**16
-ROWS_PER_BATCH = 128
+ROWS_PER_BATCH = 512
 
 
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
@@ -263,11 +263,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _encoded_outputs(self, table: Any) -> Tensor:
         device = next(self.network_.parameters()).device
         x = torch.from_numpy(self.encoder_.transform(table))
-        # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has
-        # the same prediction alone and among others.
-        padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
-        parts = [self.network_(part.to(device)).cpu() for part in padded.split(ROWS_PER_BATCH)]
-        return torch.cat(parts)[: len(x)]
+        return torch.cat([self.network_(part.to(device)).cpu() for part in x.split(ROWS_PER_BATCH)])
 
     @property
     def schema_(self) -> Schema:
