@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
 from dnfnet.estimators.merging import distinct_rows, first_of_each
@@ -132,7 +133,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         -------
         The fitted estimator.
         """
-        self._validate_params()
+        self._check_params()
         refuse_lost_functions(self)
         fresh = not (self.warm_start and hasattr(self, "network_"))
         random = check_random_state(self.random_state)
@@ -148,6 +149,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, target_known: bool) -> Self:
         """One pass; the first one starts the model."""
+        self._check_params()
+        refuse_lost_functions(self)
         fresh = not hasattr(self, "network_")
         random = check_random_state(self.random_state)
         rows = self._all_rows(X, y, sample_weight, fresh, target_known)
@@ -157,6 +160,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         stream = self.__dict__.get("_stream", {"generator": generator.get_state()})
         self._stream = one_pass(self, rows, stream)
         return self
+
+    def _check_params(self) -> None:
+        try:
+            self._validate_params()
+        except SklearnInvalidParameterError as error:
+            raise InvalidParameterError(str(error)) from None
 
     def _rows(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from dnfnet.estimators.arrays import label_array
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.class_weights import ClassFactors, ClassWeight
-from dnfnet.estimators.parameters import CLASSIFIER, refuse_lost_functions
+from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.training import Callback, LossFunction, MetricChoice
@@ -206,8 +206,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         -------
         The estimator.
         """
-        self._validate_params()
-        refuse_lost_functions(self)
         if self.class_weight == "balanced":
             raise InvalidParameterError(
                 'class_weight="balanced" needs all rows at once: pass partial_fit a dict of class_weight.'

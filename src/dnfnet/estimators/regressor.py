@@ -13,7 +13,7 @@ from sklearn.metrics import d2_pinball_score, r2_score
 
 from dnfnet.estimators.arrays import real_array
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.parameters import REGRESSOR, refuse_lost_functions
+from dnfnet.estimators.parameters import REGRESSOR
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.training import Callback, LossFunction, MetricChoice, RealLoss
@@ -136,8 +136,6 @@ random_state, verbose, device
         -------
         The estimator.
         """
-        self._validate_params()
-        refuse_lost_functions(self)
         return self._partial_fit(X, y, sample_weight, target_known=False)
 
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:

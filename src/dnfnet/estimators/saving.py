@@ -79,7 +79,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     if not isinstance(kind, str) or kind not in KINDS:
         fail(f"it is of the unknown kind {kind!r}")
     model = KINDS[kind](**_restored(manifest["parameters"]))
-    model._validate_params()
+    model._check_params()
     model.encoder_ = TableEncoder.from_state(manifest["encoder"], _under("encoder.", arrays))
     model._set_names()
     target = read_target(manifest["target"], _under("target.", arrays))

@@ -31,7 +31,11 @@ def target_state(target: Target) -> tuple[dict[str, Any], Arrays]:
 
 def read_target(entry: dict[str, Any], arrays: Arrays) -> Target:
     """The target of an entry that ``target_state`` gave; anything else is an error."""
-    kinds: dict[str, Callable[..., Target]] = {"labels": _read_labels, "label_sets": _read_label_sets, "reals": _read_reals}
+    kinds: dict[str, Callable[..., Target]] = {
+        "labels": _read_labels,
+        "label_sets": _read_label_sets,
+        "reals": _read_reals,
+    }
     kind = entry["kind"]
     if not isinstance(kind, str) or kind not in kinds:
         fail(f"its target is of the unknown kind {kind!r}")
