@@ -81,6 +81,8 @@ def indicator_array(y: Any) -> NDArray:
 def real_array(y: Any) -> NDArray[np.float64]:
     """Real targets, all of them finite; a single column is flat."""
     values = target_array(y)
+    if values.dtype.kind == "c":
+        raise InvalidTargetError("Complex data not supported: y must hold real numbers.")
     if values.dtype.kind not in "biuf":
         raise InvalidTargetError(
             f"y must hold numbers for a regressor, but holds {_type_names(values)}: for labels use DNFNetClassifier."

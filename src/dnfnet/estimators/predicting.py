@@ -11,7 +11,7 @@ from dnfnet.nn import DNFNet
 from dnfnet.table import Source, TableEncoder, open_table
 
 ROWS_PER_CHUNK = 2**16
-ROWS_PER_BATCH = 512
+ROWS_PER_BATCH = 256
 
 
 def table_outputs(network: DNFNet, encoder: TableEncoder, X: Any) -> Tensor:
@@ -25,4 +25,8 @@ def table_outputs(network: DNFNet, encoder: TableEncoder, X: Any) -> Tensor:
 def _chunk_outputs(network: DNFNet, encoder: TableEncoder, table: Source) -> Tensor:
     device = next(network.parameters()).device
     x = torch.from_numpy(encoder.transform(table))
-    return torch.cat([network(part.to(device)).cpu() for part in x.split(ROWS_PER_BATCH)])
+    # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has
+    # the same prediction alone and among others.
+    padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
+    parts = [network(part.to(device)).cpu() for part in padded.split(ROWS_PER_BATCH)]
+    return torch.cat(parts)[: len(x)]

@@ -172,6 +172,7 @@ random_state, verbose, device
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.loss != "quantile"
+        # Several columns of counts work, too, but the tag is for targets of any sign.
+        tags.target_tags.multi_output = self.loss not in ("quantile", "poisson")
         tags.target_tags.positive_only = self.loss == "poisson"
         return tags
