@@ -225,7 +225,7 @@ def test_prediction_in_chunks(monkeypatch):
     X, y = table()
     model = DNFNetClassifier(**SMALL).fit(X, y)
     whole = model.predict_proba(X)
-    monkeypatch.setattr("dnfnet.estimators.base.ROWS_PER_CHUNK", 64)
+    monkeypatch.setattr("dnfnet.estimators.predicting.ROWS_PER_CHUNK", 64)
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-6)
 
 

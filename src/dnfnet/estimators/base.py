@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
-from dnfnet.estimators.merging import distinct_rows, first_of_each
+from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
 from dnfnet.estimators.parameters import SHARED, refuse_lost_functions
 from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
 from dnfnet.estimators.rows import Rows, used_rows
@@ -182,7 +182,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if fresh:
             # A row that is not for training has weight 0 there, which is the same as being absent.
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
-            self._learn_target(y, train_weight)
+            # One row of each kind, so that no order of adding up makes another scale.
+            self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
             self._learn_table(table, train_weight)
         else:
             self._check_target()
@@ -202,10 +203,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         target = self.target_.encode(y)
         if fresh:
             self._learn_table(table, weight)
-        rows = Rows(self.encoder_.transform(table), target, weight)
-        if rows.n_rows > self.batch_size:
-            return rows
-        return rows.merged(distinct_rows(table, self._target_numbers(y), weight))
+        return Rows(self.encoder_.transform(table), target, weight)
 
     def _validation_kinds(
         self, kinds: NDArray[np.intp], numbers: NDArray, random: np.random.RandomState
