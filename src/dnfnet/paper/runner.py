@@ -63,6 +63,10 @@ def _run(trials: list[Trial], task: Task, n_jobs: int, summary: Summary, bar: An
     store = Store(task.store)
     while trials:
         trials, error = _pass(trials, task, n_jobs, summary, bar)
+        # Finished, but the word of it was lost with the worker.
+        for record in filter(None, [store.get(trial.key) for trial in trials]):
+            _count(summary, bar, record["status"])
+        trials = [trial for trial in trials if not store.has(trial.key)]
         suspects = [trial for trial in trials if _was_dropped(trial, store)]
         if error is not None and not suspects:
             raise error

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import ResultStoreError
-from dnfnet.files import atomic_path
 from dnfnet.paper.locks import try_lock
 from dnfnet.paper.trial import PROTOCOL, Trial
 
@@ -50,7 +50,7 @@ class Store:
 
     def put(self, trial: Trial, **outcome: Any) -> Record:
         """Store the outcome of a trial at once."""
-        record = {**vars(trial), "config": dict(trial.config), "protocol": PROTOCOL, **outcome}
+        record = {**trial.fields, "protocol": PROTOCOL, **outcome}
         write_atomically(self._file(trial.key), json.dumps(record, sort_keys=True))
         return record
 
@@ -111,5 +111,5 @@ def _read(file: Path) -> Record:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it is there in full, also after a power cut, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
+    with replacing(path) as temporary:
         temporary.write_text(text)
