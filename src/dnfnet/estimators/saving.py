@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import sklearn
 import torch
 from numpy.typing import NDArray
 
+from dnfnet._version import __version__
 from dnfnet.bundle import read_bundle, write_bundle
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.classifier import DNFNetClassifier
@@ -149,8 +150,13 @@ def _under(prefix: str, arrays: dict[str, NDArray]) -> dict[str, NDArray]:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("dnfnet", "torch", "numpy", "scikit-learn")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {
+        "dnfnet": __version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
 
 
 def _fail(reason: str) -> NoReturn:

@@ -1,8 +1,21 @@
 """A table as users have it, to a float32 matrix, and the schema that remembers how."""
 
 from dnfnet.table.encoder import TableEncoder
+from dnfnet.table.files import count_rows, iter_tables, read_table, write_table
 from dnfnet.table.schema import Column, Schema
-from dnfnet.table.sources import Source, open_table
+from dnfnet.table.sources import Source, open_table, refuse_empty
 from dnfnet.table.weights import check_weights
 
-__all__ = ["Column", "Schema", "Source", "TableEncoder", "check_weights", "open_table"]
+__all__ = [
+    "Column",
+    "Schema",
+    "Source",
+    "TableEncoder",
+    "check_weights",
+    "count_rows",
+    "iter_tables",
+    "open_table",
+    "read_table",
+    "refuse_empty",
+    "write_table",
+]

@@ -1,0 +1,53 @@
+"""``dnfnet describe``: what is in a model file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dnfnet.bundle import read_bundle
+from dnfnet.estimators import DNFNetClassifier, load
+
+EXAMPLE = """example:
+  dnfnet describe churn.dnfnet
+"""
+SHOWN_EPOCHS = 10
+
+
+def register(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser("describe", help="print what a model file holds", epilog=EXAMPLE)
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a file that `dnfnet fit` or model.save wrote")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print schema, settings, scores and history."""
+    model = load(args.model)
+    manifest, _ = read_bundle(args.model)
+    kept = model.feature_selection_
+    lines = [f"{type(model).__name__}  {args.model}"]
+    if isinstance(model, DNFNetClassifier):
+        lines.append(
+            f"classes: {', '.join(map(str, model.classes_[:20]))}" + (" ..." if len(model.classes_) > 20 else "")
+        )
+    lines += ["", str(model.schema_), "", "settings"]
+    lines += [f"  {name:20} {value}" for name, value in manifest["parameters"].items()]
+    lines += ["", "scores"]
+    lines.append(f"  best {model._objective().metric.name} {model.best_score_:.6g} in epoch {model.best_epoch_}")
+    lines.append(f"  {model.n_iter_} epochs, {model.stop_reason_}")
+    lines.append(f"  a formula uses {kept.sum(1).mean():.1f} of {kept.shape[1]} inputs on average")
+    lines += ["", "history", *_history_lines(model.history_)]
+    lines += ["", "written by " + ", ".join(f"{name} {value}" for name, value in manifest["versions"].items())]
+    print("\n".join(lines))
+    return 0
+
+
+def _history_lines(history: list[dict[str, Any]]) -> list[str]:
+    """A few epochs, evenly spread, the last among them."""
+    step = max(len(history) // SHOWN_EPOCHS, 1)
+    rows = history[:-1][::step] + history[-1:]
+    names = [name for name in ("epoch", "train_loss", "valid_score", "learning_rate", "seconds") if name in rows[-1]]
+    lines = ["  " + "".join(f"{name:>15}" for name in names)]
+    return lines + ["  " + "".join(f"{row[name]:>15.6g}" for name in names) for row in rows]

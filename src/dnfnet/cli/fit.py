@@ -1,0 +1,118 @@
+"""``dnfnet fit``: a table in, a model file out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
+from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.exceptions import InvalidParameterError, InvalidTableError
+from dnfnet.table import read_table
+
+MANY_NUMBERS = 20
+
+EXAMPLE = """example:
+  dnfnet fit churn.csv --target churned --out churn.dnfnet
+  dnfnet fit prices.parquet --target price --task regression --out prices.dnfnet --time-limit 60
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser("fit", help="train on a table and save the model", epilog=EXAMPLE)
+    parser.add_argument("table", metavar="TABLE", type=Path, help="CSV, TSV or Parquet file with the training rows")
+    parser.add_argument("--target", required=True, metavar="COL", help="the column to predict")
+    parser.add_argument("--out", required=True, metavar="MODEL", type=Path, help="the model file to write")
+    parser.add_argument(
+        "--validation", metavar="TABLE", type=Path, help="rows to stop by (default: an eighth of TABLE)"
+    )
+    parser.add_argument(
+        "--drop", nargs="+", default=[], metavar="COL", help="columns to leave out, such as row numbers"
+    )
+    parser.add_argument("--weight", metavar="COL", help="column with the weight of each row")
+    parser.add_argument("--task", choices=("auto", "classification", "regression"), default="auto",
+                        help="auto takes text, truth values and few whole numbers for classes")  # fmt: skip
+    parser.add_argument("--n-formulas", type=int, metavar="N", help="number of formulas")
+    parser.add_argument("--beta", type=float, metavar="B", help="feature selection, lower is sparser")
+    parser.add_argument("--max-epochs", type=int, metavar="N")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after this time, keep the best")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same model")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train and save."""
+    _check_folder(args.out)
+    X, y, weight = read_rows(args.table, args.target, args.drop, args.weight)
+    task = args.task if args.task != "auto" else guess_task(y)
+    eval_set = None
+    if args.validation is not None:
+        eval_set = tuple(p for p in read_rows(args.validation, args.target, args.drop, args.weight) if p is not None)
+    model = build_model(task, args)
+    model.fit(X, y, eval_set=eval_set, sample_weight=weight)
+    model.save(args.out)
+    if not args.quiet:
+        print(summary(model, task, args.target, args.out))
+    return 130 if model.stop_reason_ == "interrupted" else 0
+
+
+def build_model(task: str, args: argparse.Namespace) -> BaseDNFNet:
+    """The estimator with the settings that were given; the others stay at their defaults."""
+    given = {name: getattr(args, name) for name in ("n_formulas", "beta", "max_epochs", "time_limit")}
+    options = {name: value for name, value in given.items() if value is not None}
+    kind = DNFNetClassifier if task == "classification" else DNFNetRegressor
+    return kind(random_state=args.seed, verbose=not args.quiet, **options)
+
+
+def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> tuple[Any, np.ndarray, Any]:
+    """Features, target and weights of a file."""
+    table = read_table(path)
+    named = [target, *drop] + ([weight] if weight else [])
+    missing = [name for name in named if name not in table.column_names]
+    if missing:
+        raise InvalidTableError(f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}.")
+    if table.column(target).null_count:
+        raise InvalidTableError(
+            f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."
+        )
+    y = np.asarray(table.column(target).to_pylist())
+    weights = None if weight is None else np.asarray(table.column(weight).to_pylist(), dtype=float)
+    return table.drop_columns(list(dict.fromkeys(named))), y, weights
+
+
+def guess_task(y: np.ndarray) -> str:
+    """Classes if the target is text, truth values or a few whole numbers; else a real target."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    values = np.unique(y)
+    whole = bool((values == np.round(values)).all())
+    return "classification" if whole and len(values) <= MANY_NUMBERS else "regression"
+
+
+def summary(model: BaseDNFNet, task: str, target: str, path: Path) -> str:
+    """What was done with each column, what was learned, and where it is."""
+    metric = model._objective().metric.name
+    what = f"{task} of {target!r}"
+    if isinstance(model, DNFNetClassifier):
+        what += f", {len(model.classes_)} classes"
+    return (
+        f"{model.schema_}\n\n{what} (--task says otherwise)\n"
+        f"{model.n_iter_} epochs, {model.stop_reason_}; best validation {metric} "
+        f"{model.best_score_:.4f} in epoch {model.best_epoch_}\nmodel: {path}"
+    )
+
+
+def _check_folder(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise InvalidParameterError(f"--out: there is no folder {path.absolute().parent}: make it first.")
+    if path.is_dir():
+        raise InvalidParameterError(f"--out: {path} is a folder, and a file is needed.")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -1,0 +1,67 @@
+"""``dnfnet predict``: a model file and a table in, predictions out, in bounded memory."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from dnfnet.estimators import DNFNetClassifier, load
+from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.exceptions import SchemaMismatchError
+from dnfnet.table import count_rows, iter_tables, write_table
+
+EXAMPLE = """example:
+  dnfnet predict churn.dnfnet new-customers.csv --out predictions.csv
+  dnfnet predict prices.dnfnet flats.parquet --out prices.parquet --ignore-extra
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser("predict", help="predict the rows of a table", epilog=EXAMPLE)
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a file that `dnfnet fit` or model.save wrote")
+    parser.add_argument("table", metavar="TABLE", type=Path, help="CSV, TSV or Parquet file with the rows")
+    parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="CSV, TSV or Parquet file to write")
+    parser.add_argument("--ignore-extra", action="store_true", help="allow columns that the model does not know")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict chunk by chunk."""
+    model = load(args.model)
+    model.encoder_.extra_columns = "ignore" if args.ignore_extra else "refuse"
+    try:
+        n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
+    except SchemaMismatchError as error:
+        if "unseen at fit" not in str(error):
+            raise
+        raise SchemaMismatchError(f"{str(error).rstrip()}; --ignore-extra allows them.") from error
+    if not args.quiet:
+        print(f"{n_rows} predictions: {args.out}")
+    return 0
+
+
+def predictions(model: BaseDNFNet, path: Path, *, quiet: bool) -> Iterator[dict[str, np.ndarray]]:
+    """Columns of predictions, a chunk of the file at a time."""
+    with tqdm(total=count_rows(path), unit="row", unit_scale=True, desc="predict", disable=quiet) as bar:
+        for table in iter_tables(path, kinds=model.schema_.kinds):
+            yield columns(model, table)
+            bar.update(table.num_rows)
+
+
+def columns(model: BaseDNFNet, table: Any) -> dict[str, np.ndarray]:
+    """The prediction and, for classes, the probability of each."""
+    if isinstance(model, DNFNetClassifier):
+        probabilities = model.predict_proba(table)
+        named = {f"p({label})": probabilities[:, i] for i, label in enumerate(model.classes_)}
+        return {"prediction": model.classes_[probabilities.argmax(axis=1)], **named}
+    values = model.predict(table)
+    if values.ndim == 1:
+        return {"prediction": values}
+    return {f"prediction {i}": values[:, i] for i in range(values.shape[1])}
