@@ -100,8 +100,9 @@ def test_parquet_in_the_data_directory_takes_precedence(tmp_path, monkeypatch):
     santander().to_csv(tmp_path / "santander.csv", index=False)
     santander().assign(var_0=7.0).to_parquet(tmp_path / "santander.parquet")
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
-    data = load_dataset("santander", spec=SMALL_SANTANDER)
-    assert (data.x[:, 0] == 7.0).all()
+    for csv in (None, tmp_path / "santander.csv"):
+        data = load_dataset("santander", csv=csv, spec=SMALL_SANTANDER)
+        assert (data.x[:, 0] == 7.0).all()
 
 
 def test_kaggles_own_folder_is_found(tmp_path):
