@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dnfnet.exceptions import ResultStoreError
 from dnfnet.paper.aggregate import Results, difference_in_sems
 from dnfnet.paper.figures import draw_figures
 from dnfnet.paper.grids import choose_grid, experiment_grid, synthetic_grid
@@ -86,6 +87,12 @@ def test_failures_do_not_count_but_are_told():
     cell = comparison_cell(Results(records), "eye", "fcn")
     assert cell.part == ("1 to 2 of 3300 configurations, 2 of 5 partitions, 1 of 3 seeds; 1 at time limit; 1 failed")
     assert comparison_cell(Results(records[3:]), "eye", "fcn") is None
+
+
+def test_results_on_different_rows_are_not_compared():
+    one, two = experiment(4, [0.7, 0.7])
+    with pytest.raises(ResultStoreError, match=r"eye rest on different partitions \(aa and bb\)"):
+        Results([{**one, "partition_checksum": "aa"}, {**two, "partition_checksum": "bb"}])
 
 
 def test_difference_in_sems():

@@ -39,7 +39,7 @@ class DataSources:
         parquet = self._in_data_dir(f"{spec.stem}.parquet")
         if parquet is None and spec.name in self.csv:
             return self._must_exist(Path(self.csv[spec.name]))
-        return parquet or self._in_data_dir(f"{spec.stem}.csv", f"{spec.kaggle}/train.csv")
+        return parquet or self._in_data_dir(f"{spec.stem}.csv", f"{spec.kaggle or spec.stem}/train.csv")
 
     def _in_data_dir(self, *names: str) -> Path | None:
         """Return the first of these files that the data directory has."""
