@@ -109,8 +109,8 @@ def _check_partitions(record: Record, checksums: dict[str, str]) -> None:
     found = record.get("partition_checksum")
     if found is not None and checksums.setdefault(record["dataset"], found) != found:
         raise ResultStoreError(
-            f"Results on {record['dataset']} rest on different partitions ({checksums[record['dataset']]} and {found}): "
-            "they must not be compared; remove one kind from the store."
+            f"Results on {record['dataset']} rest on different partitions "
+            f"({checksums[record['dataset']]} and {found}): they must not be compared; remove one kind from the store."
         )
 
 
