@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CXX ?= c++
+KERNEL := $(wildcard src/dnfnet/ops/csrc/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests format clean
+.PHONY: help demo test lint types tests format clean wheel sanitize
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt setup.py $(KERNEL)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
@@ -34,5 +36,14 @@ format: $(STAMP) ## rewrite the files as ruff wants them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+wheel: $(STAMP) ## build a wheel, with the fused kernel where there is a C++ compiler
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+sanitize: ## run the fused kernel under AddressSanitizer and UndefinedBehaviorSanitizer
+	mkdir -p build
+	$(CXX) -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -ffp-contract=fast -pthread \
+	  -Isrc/dnfnet/ops/csrc src/dnfnet/ops/csrc/*.cpp tests/ops/sanitize.cpp -o build/sanitize
+	build/sanitize
+
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache src/*.egg-info
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache src/*.egg-info src/dnfnet/ops/_fused.so

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROWS_PER_CHUNK = 2**16
-ROWS_PER_BATCH = 128
+ROWS_PER_BATCH = 512
 
 
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
@@ -142,7 +143,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         -------
         The fitted estimator.
         """
-        self._validate_params()
+        self._check_params()
         fresh = not (self.warm_start and hasattr(self, "network_"))
         random = check_random_state(self.random_state)
         train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
@@ -154,6 +155,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
         return self
+
+    def _check_params(self) -> None:
+        try:
+            self._validate_params()
+        except SklearnInvalidParameterError as error:
+            raise InvalidParameterError(str(error)) from None
 
     def _rows(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
@@ -256,11 +263,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _encoded_outputs(self, table: Any) -> Tensor:
         device = next(self.network_.parameters()).device
         x = torch.from_numpy(self.encoder_.transform(table))
-        # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has
-        # the same prediction alone and among others.
-        padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
-        parts = [self.network_(part.to(device)).cpu() for part in padded.split(ROWS_PER_BATCH)]
-        return torch.cat(parts)[: len(x)]
+        return torch.cat([self.network_(part.to(device)).cpu() for part in x.split(ROWS_PER_BATCH)])
 
     @property
     def schema_(self) -> Schema:

@@ -64,12 +64,44 @@ class DNNF(LiteralBlock):
     torch.Size([3, 8])
     """
 
+    def __init__(
+        self,
+        d_in: int,
+        layout: Layout,
+        *,
+        selection: FeatureSelection | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(d_in, layout, selection=selection, generator=generator)
+        self._packed = ops.PackCache()
+
     def forward(self, x: Tensor) -> Tensor:
         """Truth values of all formulas."""
-        keep = None if self.selection is None else self.selection.random_mask
         rows = x.reshape(-1, self.d_in)
-        formulas = ops.dnnf(rows, self.weight, self.bias, self.layout, gate=self.gate(), keep=keep)
+        if self.training or not ops.can_pack(rows, self.state()):
+            # Gradients now mean new weights soon, and not every optimiser counts up a tensor's version.
+            self._packed.clear()
+            formulas = ops.dnnf(rows, self.weight, self.bias, self.layout, gate=self.gate(), keep=self.keep())
+        else:
+            formulas = self._packed.get(self.state(), self.pack)(rows.contiguous())
         return formulas.reshape(*x.shape[:-1], self.layout.n_formulas)
+
+    def train(self, mode: bool = True) -> DNNF:
+        """Switch between training and prediction; what was packed for prediction is packed anew."""
+        self._packed.clear()
+        return super().train(mode)
+
+    def keep(self) -> Tensor | None:
+        """Where the gate can ever be open: the random mask."""
+        return None if self.selection is None else self.selection.random_mask
+
+    def state(self) -> tuple[Tensor, ...]:
+        """Everything that the block's output depends on besides ``x``."""
+        return (*self.parameters(), *self.buffers())
+
+    def pack(self) -> ops.Packed:
+        """The block as prediction reads it: both masks save work, and the weights are copied once."""
+        return ops.Packed(self.weight, self.bias, self.layout, self.gate(), self.keep())
 
 
 class DenseBlock(LiteralBlock):

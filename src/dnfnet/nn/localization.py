@@ -5,22 +5,24 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from dnfnet import ops
 
-def distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
-    """‖σ ⊙ (x − μ)‖₂ of each row to each centre: ``(rows, d), (n, d), (n, d) -> (rows, n)``.
 
-    Expanded into matrix products, so no tensor of rows × centres × features ever exists.
+def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
+    """‖σ ⊙ (x − μ)‖₂² of each row to each centre: ``(rows, d), (n, d), (n, d) -> (rows, n)``.
+
+    Expanded into matrix products, so no tensor of rows × centres × features ever exists. Cancellation can leave a
+    tiny negative number where x meets μ.
     """
     scale = sigma.square()
-    squared = x.square() @ scale.T - 2 * x @ (scale * mu).T + (scale * mu.square()).sum(-1)
-    # Cancellation can leave a tiny negative number where x meets μ, and the root has no gradient at 0.
-    return squared.clamp(min=torch.finfo(x.dtype).tiny).sqrt()
+    squares = torch.addmm((scale * mu.square()).sum(-1), x.square(), scale.T)
+    return torch.addmm(squares, x, (scale * mu).T, alpha=-2)
 
 
 class Localization(nn.Module):
     """Softmax over the formulas of σ(τ)·exp(−‖σ ⊙ (x − μ)‖₂).
 
-    **Shape**: ``(rows, d_in) -> (rows, n_formulas)``; each row adds up to 1.
+    **Shape**: ``(*, d_in) -> (*, n_formulas)``; each row adds up to 1.
 
     Examples
     --------
@@ -37,8 +39,9 @@ class Localization(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight of each formula at each row."""
-        nearness = torch.exp(-distances(x, self.mu, self.sigma))
-        return torch.softmax(torch.sigmoid(self.tau) * nearness, dim=-1)
+        rows = x.reshape(-1, x.shape[-1])
+        weights = ops.local_weights(squared_distances(rows, self.mu, self.sigma), torch.sigmoid(self.tau))
+        return weights.reshape(*x.shape[:-1], self.mu.shape[0])
 
 
 class UniformLocalization(nn.Module):

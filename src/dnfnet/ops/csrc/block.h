@@ -1,0 +1,80 @@
+// A block of formulas as the kernels read it. No torch, no Python: plain pointers and sizes.
+#pragma once
+#include <cstdint>
+
+namespace dnfnet {
+
+// Rows come in row blocks of kRows, transposed: for each row block, d_in runs of kRows values.
+// A multiple of every vector width, and small enough that one run is four cache lines.
+constexpr int64_t kRows = 64;
+// Literals are computed kLits at a time: with four vectors of rows that is 24 accumulators in registers.
+constexpr int kLits = 6;
+
+// Consecutive whole conjunctions of a formula; its literals fill n_blocks blocks of kLits, padded with zeros.
+struct Group {
+  int32_t first_literal, n_literals;
+  int32_t first_conj, n_conj;
+  int32_t first_block, n_blocks;
+};
+
+// One formula, packed: only the features it keeps, in the order in which the inner loop reads the weights.
+struct Formula {
+  const Group* groups;
+  int32_t n_groups;
+  const int32_t* lengths;  // literals of each conjunction
+  int32_t n_conj;
+  const int32_t* offsets;  // kept features, times kRows, ascending
+  int32_t n_features;
+  const float* weight;  // (blocks, n_features, kLits)
+  const float* bias;    // (blocks, kLits)
+};
+
+// A batch, transposed. The rows that fill up the last row block are zero.
+struct Rows {
+  const float* x;        // (row blocks, d_in, kRows)
+  const uint8_t* finite;  // per row block: no NaN and no infinity in it
+  int64_t n_rows, d_in;
+
+  int64_t blocks() const { return (n_rows + kRows - 1) / kRows; }
+};
+
+// What the backward pass of one formula writes.
+struct Gradients {
+  float* weight;  // vectors of partial sums: (largest group's blocks, n_features, kLits) x 16 lanes
+  float* bias;    // (largest group's literals) x 16 lanes
+  float* x;       // like Rows::x, added to; null when no gradient for x is wanted
+};
+
+// Where the finished sums of one group go.
+struct Sums {
+  float* weight;  // (blocks, n_features, kLits) of the whole formula
+  float* bias;    // (blocks, kLits) of the whole formula
+};
+
+// One instruction set's implementation.
+struct Kernels {
+  const char* name;
+  // out: (row blocks, kRows); scratch: (largest group's literals, kRows)
+  void (*forward)(const Formula&, const Rows&, float* out, float* scratch);
+  // grad: (row blocks, kRows), the gradient before the formula's own tanh, zero in padding rows;
+  // scratch: kSpan times that of forward
+  void (*backward)(const Formula&, const Rows&, const float* grad, const Gradients&, const Sums&, float* scratch);
+  // One row of the localization, n formulas: squared distances to weights that add up to 1.
+  void (*local_forward)(int64_t n, const float* squared, float scale, float* out);
+  // Its gradient for the squared distances; returns the one for scale.
+  float (*local_backward)(int64_t n, const float* squared, float scale, const float* out, const float* grad,
+                          float* grad_squared);
+};
+
+// The backward pass takes this many row blocks at a time: enough that loading and storing the partial sums
+// of the weight gradients is little next to adding to them, few enough that the literals stay in cache.
+constexpr int64_t kSpan = 4;
+constexpr int64_t kMaxLanes = 16;
+
+extern const Kernels kBaseline;
+#if defined(__x86_64__)
+extern const Kernels kAvx2;
+extern const Kernels kAvx512;
+#endif
+
+}  // namespace dnfnet

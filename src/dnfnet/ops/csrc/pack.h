@@ -1,0 +1,65 @@
+// From the layout and the dense weights to what the kernels read.
+#pragma once
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "block.h"
+
+namespace dnfnet {
+
+// Vectors are loaded whole, so buffers start at a cache line.
+template <class T>
+struct Aligned {
+  using value_type = T;
+  Aligned() = default;
+  template <class U>
+  Aligned(const Aligned<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+  bool operator==(const Aligned&) const { return true; }
+  bool operator!=(const Aligned&) const { return false; }
+};
+using Buffer = std::vector<float, Aligned<float>>;
+
+// The dense parameters of a block, as the caller has them.
+struct Parameters {
+  int64_t d_in;
+  int64_t n_formulas;
+  const int32_t* conjunctions;  // per formula
+  const int32_t* lengths;       // per conjunction
+  const float* weight;          // (literals, d_in)
+  const float* bias;            // (literals)
+  const float* gate;            // (formulas, d_in), or null
+  const uint8_t* keep;          // (formulas, d_in), or null: features outside are left out
+};
+
+// Where each formula's conjunctions and literals begin.
+struct Starts {
+  std::vector<int64_t> conjunction, literal;
+  explicit Starts(const Parameters& p);
+};
+
+// One formula with the memory that it lives in; assign() reuses it.
+class PackedFormula {
+ public:
+  // With only_open, features whose gate is zero are left out too: right for outputs, not for gradients.
+  void assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);
+  Formula view() const;
+  int64_t group_literals() const;  // padded literals of the largest group
+  int64_t literals() const { return static_cast<int64_t>(bias_.size()); }
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<int32_t>& offsets() const { return offsets_; }
+
+ private:
+  void choose_features(const Parameters& p, int64_t formula, bool only_open);
+  void group_conjunctions();
+  void copy_weights(const Parameters& p, int64_t formula, int64_t first_literal);
+
+  std::vector<Group> groups_;
+  std::vector<int32_t> lengths_, offsets_;
+  Buffer weight_, bias_;
+};
+
+}  // namespace dnfnet

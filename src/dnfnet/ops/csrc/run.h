@@ -1,0 +1,41 @@
+// The block over a whole batch, on several threads.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "pack.h"
+
+namespace dnfnet {
+
+// All formulas packed once, for many batches.
+struct Packed {
+  int64_t d_in;
+  std::vector<PackedFormula> formulas;
+};
+
+std::unique_ptr<Packed> pack_all(const Parameters& p);
+
+// y: (rows, formulas)
+void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y);
+void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
+                 float* y);
+
+// Gradients of the dense parameters, zero for features that a formula leaves out.
+struct DenseGradients {
+  float* x;       // (rows, d_in), or null
+  float* weight;  // (literals, d_in)
+  float* bias;    // (literals)
+  float* gate;    // (formulas, d_in), or null
+};
+
+// y is what forward gave, grad the gradient for it, both (rows, formulas).
+void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* y,
+                  const float* grad, const DenseGradients& out);
+
+// The localization's weights, row by row: (rows, n) squared distances to (rows, n).
+void run_local_forward(const Kernels& k, int threads, int64_t rows, int64_t n, const float* squared, float scale,
+                       float* out);
+float run_local_backward(const Kernels& k, int threads, int64_t rows, int64_t n, const float* squared, float scale,
+                         const float* out, const float* grad, float* grad_squared);
+
+}  // namespace dnfnet

@@ -1,0 +1,196 @@
+"""The fused kernel as torch operators: checked arguments in, gradients and shapes for torch.compile included."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dnfnet.nn.layout import Layout
+from dnfnet.ops import library
+from dnfnet.ops.state import state
+
+# Below this many multiply-adds a second thread would not have started before the work is done.
+_SMALL = 1 << 21
+
+
+def threads_for(work: int) -> int:
+    """As many threads as torch uses; the result is the same for any number."""
+    return 1 if work < _SMALL else torch.get_num_threads()
+
+
+def current_kernels() -> int:
+    """The address of the kernels to run."""
+    address = library.kernels(state.instructions)
+    if address is None:
+        raise RuntimeError(f"this processor does not run the instruction set {state.instructions!r}")
+    return address
+
+
+@functools.lru_cache(maxsize=64)
+def layout_of(conjunctions: tuple[int, ...], lengths: tuple[int, ...], n_formulas: int) -> Layout:
+    """One layout object per wiring."""
+    return Layout(n_formulas, conjunctions, lengths)
+
+
+@functools.lru_cache(maxsize=64)
+def encoded(layout: Layout) -> tuple[Any, Any]:
+    """The layout as the kernel reads it: conjunctions per formula, literals per conjunction."""
+    per_formula, lengths = layout.conjunctions_per_formula, layout.conjunction_lengths
+    return (ctypes.c_int32 * len(per_formula))(*per_formula), (ctypes.c_int32 * len(lengths))(*lengths)
+
+
+def require(name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> int:
+    """The address of a tensor that is what the kernel takes it for; a ValueError otherwise."""
+    if tensor.dtype != dtype or tensor.device.type != "cpu" or tuple(tensor.shape) != shape:
+        raise ValueError(
+            f"{name} must be a {dtype} tensor of shape {shape} on the CPU, however: {tensor.dtype}, "
+            f"{tuple(tensor.shape)}, {tensor.device}"
+        )
+    if not tensor.is_contiguous():
+        raise ValueError(f"{name} must be contiguous, however: {tensor.stride()=}")
+    return tensor.data_ptr()
+
+
+def parameters_of(
+    layout: Layout, weight: Tensor, bias: Tensor, gate: Tensor | None, keep: Tensor | None
+) -> library.Parameters:
+    """Check a block's parameters and point at them."""
+    d_in, n_formulas = weight.shape[-1], layout.n_formulas
+    per_formula, lengths = encoded(layout)
+    return library.Parameters(
+        d_in,
+        n_formulas,
+        ctypes.addressof(per_formula),
+        ctypes.addressof(lengths),
+        require("weight", weight, (layout.n_literals, d_in)),
+        require("bias", bias, (layout.n_literals,)),
+        None if gate is None else require("gate", gate, (n_formulas, d_in)),
+        None if keep is None else require("keep", keep, (n_formulas, d_in), torch.bool),
+    )
+
+
+@torch.library.custom_op("dnfnet::block", mutates_args=())
+def block(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    gate: Tensor | None,
+    keep: Tensor | None,
+    conjunctions: list[int],
+    lengths: list[int],
+    n_formulas: int,
+    only_open: bool,
+) -> Tensor:
+    """Truth values of the formulas. With ``only_open``, features with gate 0 are left out: no gradients then."""
+    layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
+    parameters = parameters_of(layout, weight, bias, gate, keep)
+    rows = x.shape[0]
+    out = x.new_empty(rows, n_formulas)
+    status = library.functions().dnfnet_forward(
+        current_kernels(),
+        threads_for(rows * weight.numel()),
+        ctypes.addressof(parameters),
+        rows,
+        require("x", x, (rows, weight.shape[-1])),
+        only_open,
+        out.data_ptr(),
+    )
+    library.check(status)
+    return out
+
+
+@block.register_fake
+def _(
+    x: Tensor,
+    weight: Tensor,  # noqa: ARG001
+    bias: Tensor,  # noqa: ARG001
+    gate: Tensor | None,  # noqa: ARG001
+    keep: Tensor | None,  # noqa: ARG001
+    conjunctions: list[int],  # noqa: ARG001
+    lengths: list[int],  # noqa: ARG001
+    n_formulas: int,
+    only_open: bool,  # noqa: ARG001
+) -> Tensor:
+    return x.new_empty(x.shape[0], n_formulas)
+
+
+@torch.library.custom_op("dnfnet::block_backward", mutates_args=())
+def block_backward(
+    grad: Tensor,
+    out: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    gate: Tensor | None,
+    keep: Tensor | None,
+    conjunctions: list[int],
+    lengths: list[int],
+    n_formulas: int,
+    needs_x: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients for x (empty unless ``needs_x``), weight, bias and gate (empty without one)."""
+    layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
+    parameters = parameters_of(layout, weight, bias, gate, keep)
+    rows, d_in = x.shape
+    grad_x = x.new_empty(x.shape if needs_x else (0,))
+    grad_weight, grad_bias = torch.empty_like(weight), torch.empty_like(bias)
+    grad_gate = x.new_empty((0,) if gate is None else gate.shape)
+    gradients = library.Gradients(
+        grad_x.data_ptr() if needs_x else None,
+        grad_weight.data_ptr(),
+        grad_bias.data_ptr(),
+        None if gate is None else grad_gate.data_ptr(),
+    )
+    status = library.functions().dnfnet_backward(
+        current_kernels(),
+        threads_for(rows * weight.numel()),
+        ctypes.addressof(parameters),
+        rows,
+        require("x", x, (rows, d_in)),
+        require("out", out, (rows, n_formulas)),
+        require("grad", grad, (rows, n_formulas)),
+        ctypes.addressof(gradients),
+    )
+    library.check(status)
+    return grad_x, grad_weight, grad_bias, grad_gate
+
+
+@block_backward.register_fake
+def _(
+    grad: Tensor,  # noqa: ARG001
+    out: Tensor,  # noqa: ARG001
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    gate: Tensor | None,
+    keep: Tensor | None,  # noqa: ARG001
+    conjunctions: list[int],  # noqa: ARG001
+    lengths: list[int],  # noqa: ARG001
+    n_formulas: int,  # noqa: ARG001
+    needs_x: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    grad_x = x.new_empty(x.shape if needs_x else (0,))
+    grad_gate = x.new_empty((0,) if gate is None else gate.shape)
+    return grad_x, torch.empty_like(weight), torch.empty_like(bias), grad_gate
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, weight, bias, gate, keep, *ctx.wiring, _ = inputs
+    ctx.save_for_backward(output, x, weight, bias, gate, keep)
+
+
+def _gradients(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    out, x, weight, bias, gate, keep = ctx.saved_tensors
+    needs_x, needs_gate = ctx.needs_input_grad[0], ctx.needs_input_grad[3]
+    grad_x, grad_weight, grad_bias, grad_gate = block_backward(
+        grad.contiguous(), out, x, weight, bias, gate, keep, *ctx.wiring, needs_x
+    )
+    nothing = (None,) * 5
+    return grad_x if needs_x else None, grad_weight, grad_bias, grad_gate if needs_gate else None, *nothing
+
+
+block.register_autograd(_gradients, setup_context=_save)
