@@ -30,6 +30,23 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# An epoch of the paper's smallest data set.
+PAPER_STEPS = 4
+
+
+def epochs_to_wait(patience: int | str, paper: int, steps_per_epoch: int) -> int:
+    """Epochs without improvement to wait for; "auto" waits for as many steps as the paper's rule did at the least.
+
+    Examples
+    --------
+    >>> epochs_to_wait("auto", 30, steps_per_epoch=1), epochs_to_wait("auto", 30, steps_per_epoch=22)
+    (120, 30)
+    """
+    if not isinstance(patience, str):
+        return patience
+    return max(paper, -(-paper * PAPER_STEPS // steps_per_epoch))
+
+
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     """The common part of `DNFNetClassifier` and `DNFNetRegressor`; not for use by itself."""
 
@@ -48,8 +65,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         learning_rate: float = 0.05,
         batch_size: int = 2048,
         max_epochs: int = 1000,
-        patience: int = 30,
-        lr_patience: int = 10,
+        patience: int | Literal["auto"] = "auto",
+        lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
         metric: MetricChoice = None,
         datetimes: Literal["refuse", "expand"] = "refuse",
@@ -142,7 +159,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if fresh:
             self._start(generator)
         self.__dict__.pop("_stream", None)
-        trainer = self._trainer(generator)
+        trainer = self._trainer(generator, steps_per_epoch=-(-train.n_rows // self.batch_size))
         trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
         return self
@@ -250,7 +267,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             generator=generator,
         ).to(self.device)
 
-    def _trainer(self, generator: torch.Generator) -> Trainer:
+    def _trainer(self, generator: torch.Generator, steps_per_epoch: int) -> Trainer:
         callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)
         if self.time_limit is not None:
             callbacks.append(TimeLimit(self.time_limit))
@@ -259,8 +276,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._objective(),
             learning_rate=self.learning_rate,
             max_epochs=self.max_epochs,
-            patience=self.patience,
-            lr_patience=self.lr_patience,
+            patience=epochs_to_wait(self.patience, 30, steps_per_epoch),
+            lr_patience=epochs_to_wait(self.lr_patience, 10, steps_per_epoch),
             generator=generator,
             callbacks=callbacks,
         )

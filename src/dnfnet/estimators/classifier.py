@@ -52,10 +52,11 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     learning_rate : float
     batch_size : int
     max_epochs : int
-    patience : int
-        Epochs without a strictly better validation score until training stops.
-    lr_patience : int
-        Epochs without a lower training loss until the learning rate is halved.
+    patience : int or "auto"
+        Epochs without a strictly better validation score until training stops. "auto" is the paper's 30, or 120 steps
+        where an epoch has fewer than 4 of them.
+    lr_patience : int or "auto"
+        Epochs without a lower training loss until the learning rate is halved. "auto" is the paper's 10, or 40 steps.
     validation_fraction : float
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
@@ -120,8 +121,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         learning_rate: float = 0.05,
         batch_size: int = 2048,
         max_epochs: int = 1000,
-        patience: int = 30,
-        lr_patience: int = 10,
+        patience: int | Literal["auto"] = "auto",
+        lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
         metric: MetricChoice = None,
         datetimes: Literal["refuse", "expand"] = "refuse",

@@ -21,7 +21,7 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
     """
     generator = torch.Generator()
     generator.set_state(stream["generator"])
-    trainer = model._trainer(generator)
+    trainer = model._trainer(generator, steps_per_epoch=1)
     if "optimizer" in stream:
         trainer.optimizer.load_state_dict(stream["optimizer"])
     for group in trainer.optimizer.param_groups:
