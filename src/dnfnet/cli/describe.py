@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dnfnet.bundle import read_bundle
-from dnfnet.estimators import DNFNetClassifier, load
+from dnfnet.estimators import load
+from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.estimators.real_targets import Reals
+from dnfnet.estimators.targets import LabelSets
 
 EXAMPLE = """example:
   dnfnet describe churn.dnfnet
@@ -28,10 +31,7 @@ def run(args: argparse.Namespace) -> int:
     manifest, _ = read_bundle(args.model)
     kept = model.feature_selection_
     lines = [f"{type(model).__name__}  {args.model}"]
-    if isinstance(model, DNFNetClassifier):
-        lines.append(
-            f"classes: {', '.join(map(str, model.classes_[:20]))}" + (" ..." if len(model.classes_) > 20 else "")
-        )
+    lines.append(_target_line(model))
     lines += ["", str(model.schema_), "", "settings"]
     lines += [f"  {name:20} {value}" for name, value in manifest["parameters"].items()]
     lines += ["", "scores"]
@@ -42,6 +42,17 @@ def run(args: argparse.Namespace) -> int:
     lines += ["", "written by " + ", ".join(f"{name} {value}" for name, value in manifest["versions"].items())]
     print("\n".join(lines))
     return 0
+
+
+def _target_line(model: BaseDNFNet) -> str:
+    """What is predicted."""
+    target = model.target_
+    if isinstance(target, Reals):
+        levels = f" {', '.join(f'{level:g}' for level in target.quantiles)}" if target.quantiles else ""
+        return f"target: {len(target.mean)} real, loss {target.loss}{levels}"
+    if isinstance(target, LabelSets):
+        return f"target: any of {target.n_labels} labels"
+    return f"classes: {', '.join(map(str, target.classes[:20]))}" + (" ..." if len(target.classes) > 20 else "")
 
 
 def _history_lines(history: list[dict[str, Any]]) -> list[str]:

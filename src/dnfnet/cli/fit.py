@@ -18,6 +18,7 @@ MANY_NUMBERS = 20
 EXAMPLE = """example:
   dnfnet fit churn.csv --target churned --out churn.dnfnet
   dnfnet fit prices.parquet --target price --task regression --out prices.dnfnet --time-limit 60
+  dnfnet fit trips.parquet --target minutes --loss quantile --quantiles 0.1 0.5 0.9 --out trips.dnfnet
 """
 
 
@@ -36,6 +37,12 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--weight", metavar="COL", help="column with the weight of each row")
     parser.add_argument("--task", choices=("auto", "classification", "regression"), default="auto",
                         help="auto takes text, truth values and few whole numbers for classes")  # fmt: skip
+    parser.add_argument("--loss", choices=("squared_error", "quantile", "poisson"),
+                        help="of a real target: its mean, its quantiles, or the mean of counts")  # fmt: skip
+    parser.add_argument("--quantiles", type=float, nargs="+", metavar="Q", help="levels for --loss quantile")
+    parser.add_argument("--class-weight", choices=("balanced",), help="let all classes weigh the same")
+    parser.add_argument("--datetimes", choices=("refuse", "expand"),
+                        help="expand dates of a Parquet file to year, month, day, weekday and time")  # fmt: skip
     parser.add_argument("--n-formulas", type=int, metavar="N", help="number of formulas")
     parser.add_argument("--beta", type=float, metavar="B", help="feature selection, lower is sparser")
     parser.add_argument("--max-epochs", type=int, metavar="N", help="epochs at the most")
@@ -50,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Train and save."""
     _check_folder(args.out)
     X, y, weight = read_rows(args.table, args.target, args.drop, args.weight)
-    task = args.task if args.task != "auto" else guess_task(y)
+    task = choose_task(args, y)
     eval_set = None
     if args.validation is not None:
         eval_set = tuple(p for p in read_rows(args.validation, args.target, args.drop, args.weight) if p is not None)
@@ -64,10 +71,23 @@ def run(args: argparse.Namespace) -> int:
 
 def build_model(task: str, args: argparse.Namespace) -> BaseDNFNet:
     """The estimator with the settings that were given; the others stay at their defaults."""
-    given = {name: getattr(args, name) for name in ("n_formulas", "beta", "max_epochs", "patience", "time_limit")}
-    options = {name: value for name, value in given.items() if value is not None}
+    shared = ("n_formulas", "beta", "max_epochs", "patience", "time_limit", "datetimes")
+    own = ("class_weight",) if task == "classification" else ("loss", "quantiles")
+    options = {name: getattr(args, name) for name in (*shared, *own) if getattr(args, name) is not None}
     kind = DNFNetClassifier if task == "classification" else DNFNetRegressor
     return kind(random_state=args.seed, verbose=not args.quiet, **options)
+
+
+def choose_task(args: argparse.Namespace, y: np.ndarray) -> str:
+    """The task that was asked for, by name or by an option that only one of them has; else a guess."""
+    if args.quantiles is not None and args.loss != "quantile":
+        raise InvalidParameterError("--quantiles needs --loss quantile.")
+    by_option = {"classification": args.class_weight, "regression": args.loss}
+    asked = [task for task, value in by_option.items() if value is not None]
+    asked += [args.task] if args.task != "auto" else []
+    if len(set(asked)) > 1:
+        raise InvalidParameterError("--class-weight is for classification, --loss and --quantiles are for regression.")
+    return asked[0] if asked else guess_task(y)
 
 
 def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> tuple[Any, np.ndarray, Any]:

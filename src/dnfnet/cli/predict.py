@@ -58,10 +58,19 @@ def predictions(model: BaseDNFNet, path: Path, *, quiet: bool) -> Iterator[dict[
 def columns(model: BaseDNFNet, table: Any) -> dict[str, np.ndarray]:
     """The prediction and, for classes, the probability of each."""
     if isinstance(model, DNFNetClassifier):
-        probabilities = model.predict_proba(table)
-        named = {f"p({label})": probabilities[:, i] for i, label in enumerate(model.classes_)}
-        return {"prediction": model.classes_[probabilities.argmax(axis=1)], **named}
+        return class_columns(model, model.predict_proba(table))
     values = model.predict(table)
     if values.ndim == 1:
         return {"prediction": values}
-    return {f"prediction {i}": values[:, i] for i in range(values.shape[1])}
+    levels = model.target_.quantiles
+    names = [f"quantile {level:g}" for level in levels] or [f"prediction {i}" for i in range(values.shape[1])]
+    return {name: values[:, i] for i, name in enumerate(names)}
+
+
+def class_columns(model: DNFNetClassifier, probabilities: np.ndarray) -> dict[str, np.ndarray]:
+    """The predicted class, or a column of 0 and 1 per label, and all probabilities."""
+    named = {f"p({label})": probabilities[:, i] for i, label in enumerate(model.classes_)}
+    predicted = model.target_.decode(probabilities)
+    if predicted.ndim == 1:
+        return {"prediction": predicted, **named}
+    return {f"prediction {label}": predicted[:, i] for i, label in enumerate(model.classes_)} | named
