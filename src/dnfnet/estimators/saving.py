@@ -85,8 +85,11 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     target = read_target(manifest["target"], _under("target.", arrays))
     if isinstance(target, Reals) != isinstance(model, DNFNetRegressor):
         fail("its target is none of its kind")
-    model._set_target(target)
     state = {name: torch.from_numpy(value) for name, value in _under("network.", arrays).items()}
+    n_outputs = target.objective(None).n_outputs
+    if tuple(state["head.weight"].shape) != (n_outputs, model.n_formulas):
+        fail(f"its output layer has shape {tuple(state['head.weight'].shape)} for {n_outputs} outputs")
+    model._set_target(target)
     _check_sizes(model, state)
     model.network_ = model._network(torch.Generator(), draw_masks=False)
     _check_state(model, state)
@@ -107,16 +110,13 @@ def _check_sizes(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
         fail(f"its weights have shape {tuple(state['block.weight'].shape)}, its settings ask for {expected}")
     if model.structure == "dense" and state["block.conjunctions.weight"].shape[-1] != n_literals:
         fail("its dense layers do not fit its settings")
-    n_outputs = model.target_.objective(None).n_outputs
-    if tuple(state["head.weight"].shape) != (n_outputs, model.n_formulas):
-        fail(f"its output layer has shape {tuple(state['head.weight'].shape)} for {n_outputs} outputs")
 
 
 def _check_state(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
-    """The file's tensors must be of the network's types and finite, so that no prediction from any file is NaN."""
+    """The file's tensors must be like the network's and finite, so that no prediction from any file is NaN."""
     for name, value in model.network_.state_dict().items():
-        if state[name].dtype != value.dtype:
-            fail(f"its tensor {name!r} is of type {state[name].dtype}")
+        if (state[name].dtype, state[name].shape) != (value.dtype, value.shape):
+            fail(f"its tensor {name!r} is {state[name].dtype} of shape {tuple(state[name].shape)}")
         if not torch.isfinite(state[name]).all():
             fail(f"its tensor {name!r} has values that are not finite")
 
@@ -148,7 +148,7 @@ def _parameters(model: BaseDNFNet) -> dict[str, Any]:
             f"{' and '.join(lost)} of this model: a function of yours, which the file does not keep. The loaded model "
             f"predicts the same; pass the function again by set_params to go on training.",
             ModelFileWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     if parameters.get("class_weight") is not None and not isinstance(parameters["class_weight"], str):
         parameters["class_weight"] = {"pairs": [[_plain(k), _plain(v)] for k, v in parameters["class_weight"].items()]}

@@ -177,7 +177,10 @@ class TableEncoder:
         try:
             encoder = cls(**entry["options"])
             schema, naming = Schema.from_dict(entry["schema"]), entry["naming"]
-            rows = [Scale(*row) for row in np.asarray(arrays["input_scales"], dtype=np.float64).tolist()]
+            scales = arrays["input_scales"]
+            if scales.dtype != np.float64 or scales.shape[1:] != (len(Scale._fields),):
+                raise ValueError(f"scales of {scales.dtype} and shape {scales.shape}")
+            rows = [Scale(*row) for row in scales.tolist()]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidTableError(f"The encoder's state is damaged: {error!r}") from error
         _check_state(schema, rows, naming)
