@@ -101,3 +101,26 @@ def test_partial_fit_of_every_kind_and_its_file(tmp_path):
 def test_balanced_classes_need_all_rows():
     with pytest.raises(InvalidParameterError, match="needs all rows at once"):
         DNFNetClassifier(class_weight="balanced").partial_fit(X, LABELS)
+
+
+def test_class_weights_of_classes_that_a_batch_lacks():
+    model = DNFNetClassifier(class_weight={"yes": 5.0}, **SMALL)
+    only_no = LABELS == "no"
+    model.partial_fit(X[only_no], LABELS[only_no], classes=["no", "yes"])
+    model.partial_fit(X[only_no], LABELS[only_no])
+    assert model.n_iter_ == 2
+    with pytest.raises(InvalidParameterError, match="which are no labels of y"):
+        model.set_params(class_weight={"oui": 5.0}).partial_fit(X, LABELS)
+
+
+def test_classes_are_not_for_label_sets():
+    with pytest.raises(InvalidParameterError, match="must be left out for several labels"):
+        DNFNetClassifier(**SMALL).partial_fit(X, np.column_stack([X[:, 0] > 0, X[:, 1] > 0]), classes=[0, 1])
+
+
+def test_the_kind_of_target_of_the_first_call_stays():
+    sets = np.column_stack([X[:, 0] > 0, X[:, 1] > 0])
+    with pytest.raises(InvalidTargetError, match=r"y should be a 1d array with a label per row"):
+        DNFNetClassifier(**SMALL).partial_fit(X, LABELS).partial_fit(X, sets)
+    with pytest.raises(InvalidTargetError, match="but 2 columns of labels in the fit"):
+        DNFNetClassifier(**SMALL).partial_fit(X, sets).partial_fit(X, sets[:, 0])

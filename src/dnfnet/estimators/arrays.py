@@ -52,7 +52,10 @@ def _is_missing(value: Any) -> bool:
 
 def label_array(y: Any) -> NDArray:
     """One label per row: texts, numbers or truth values, none of them missing."""
-    labels = column_or_1d(target_array(y), warn=True)
+    labels = target_array(y)
+    if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
+        raise InvalidTargetError(f"y should be a 1d array with a label per row, however: y.shape={labels.shape}")
+    labels = column_or_1d(labels, warn=True)
     missing = _count_missing(labels)
     if missing:
         raise InvalidTargetError(f"y has {missing} missing labels: {_FIX}, or give them a class of their own.")

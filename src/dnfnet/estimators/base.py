@@ -125,8 +125,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """The group of each row that gives its share to the validation rows."""
         return None
 
-    def _weigh(self, y: Any, weight: NDArray | None, learn: bool) -> NDArray | None:  # noqa: ARG002
-        """Weights of rows with those of their classes in them."""
+    def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:  # noqa: ARG002
+        """Weights of rows with those of their classes in them; ``classes`` if y may lack some."""
         return weight
 
     # Fitting.
@@ -164,13 +164,13 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self._keep(trainer)
         return self
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, target_known: bool) -> Self:
-        """One pass; the first one starts the model."""
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """One pass; the first one starts the model, whose target is known already if there are ``classes``."""
         self._check_params()
         refuse_lost_functions(self)
         fresh = not hasattr(self, "network_")
         random = check_random_state(self.random_state)
-        rows = self._all_rows(X, y, sample_weight, fresh, target_known)
+        rows = self._all_rows(X, y, sample_weight, fresh, classes)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
         if fresh:
             self._start(generator)
@@ -209,13 +209,13 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             rows, valid = rows.merged(kinds), valid[first_of_each(kinds)]
         return rows.take(~valid), rows.take(valid) if eval_set is None else self._eval_rows(eval_set)
 
-    def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, target_known: bool) -> Rows:
+    def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
-        weight = self._weigh(y, weight, learn=True)
+        weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target()
-        elif not target_known:
+        elif classes is None:
             self._learn_target(y, weight)
         target = self.target_.encode(y)
         if fresh:

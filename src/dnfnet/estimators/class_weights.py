@@ -29,13 +29,15 @@ class ClassFactors:
         self.factors = factors
 
     @classmethod
-    def learn(cls, class_weight: ClassWeight, y: Any, weight: NDArray[np.float64] | None) -> ClassFactors:
-        """Take the given factors, or make the classes weigh the same."""
+    def learn(
+        cls, class_weight: ClassWeight, y: Any, weight: NDArray[np.float64] | None, classes: Any = None
+    ) -> ClassFactors:
+        """Take the given factors, or make the classes weigh the same; ``classes`` are those of y without it."""
         columns = _columns(y)
         if isinstance(class_weight, Mapping):
             if len(columns) > 1:
                 raise InvalidParameterError('class_weight must be None or "balanced" for several labels per row.')
-            return cls([_given(class_weight, columns[0])])
+            return cls([_given(class_weight, columns[0] if classes is None else label_array(classes))])
         return cls([_balanced(labels, weight) for labels in columns])
 
     def apply(self, y: Any, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -211,12 +211,19 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             raise InvalidParameterError(
                 'class_weight="balanced" needs all rows at once: pass partial_fit a dict of class_weight.'
             )
-        first = not hasattr(self, "network_")
-        if classes is not None and first and not has_label_sets(y):
-            self._set_target(Labels.learn(classes))
-        elif classes is not None and not np.array_equal(np.unique(label_array(classes)), self.classes_):
+        if not hasattr(self, "network_"):
+            if classes is not None:
+                self._set_first_classes(classes, y)
+        elif classes is None:
+            classes = self.classes_
+        elif not np.array_equal(np.unique(label_array(classes)), self.classes_):
             raise InvalidTargetError("classes must be the same in every call of partial_fit, or left out.")
-        return self._partial_fit(X, y, sample_weight, target_known=classes is not None and not has_label_sets(y))
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def _set_first_classes(self, classes: Any, y: Any) -> None:
+        if has_label_sets(y):
+            raise InvalidParameterError("classes must be left out for several labels per row: y has a column for each.")
+        self._set_target(Labels.learn(classes))
 
     def _set_target(self, target: Labels | LabelSets) -> None:
         self.target_, self.classes_ = target, target.classes
@@ -230,11 +237,11 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     def _strata(self, numbers: NDArray) -> NDArray:
         return class_strata(numbers)
 
-    def _weigh(self, y: Any, weight: NDArray | None, learn: bool) -> NDArray | None:
+    def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:
         if self.class_weight is None:
             return weight
         if learn:
-            self._class_factors = ClassFactors.learn(self.class_weight, y, weight)
+            self._class_factors = ClassFactors.learn(self.class_weight, y, weight, classes)
         return self._class_factors.apply(y, weight)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -136,7 +136,7 @@ random_state, verbose, device
         -------
         The estimator.
         """
-        return self._partial_fit(X, y, sample_weight, target_known=False)
+        return self._partial_fit(X, y, sample_weight)
 
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:
         self._set_target(Reals.learn(y, weight, self._link, self.quantiles))
