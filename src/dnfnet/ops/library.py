@@ -24,8 +24,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "dnfnet_pack": (_ptr, [_ptr]),
     "dnfnet_packed": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr]),
     "dnfnet_free": (None, [_ptr]),
-    "dnfnet_local_forward": (_int, [_ptr, _int, _int64, _int64, _ptr, _float, _ptr]),
-    "dnfnet_local_backward": (_int, [_ptr, _int, _int64, _int64, _ptr, _float, _ptr, _ptr, _ptr, _ptr]),
+    "dnfnet_local_forward": (_int, [_ptr, _int, _ptr, _ptr]),
+    "dnfnet_local_backward": (_int, [_ptr, _int, _ptr, _ptr, _ptr, _ptr, _ptr]),
 }
 
 
@@ -48,6 +48,12 @@ class Gradients(ctypes.Structure):
     """``DenseGradients`` of csrc/run.h; a null pointer where none is wanted."""
 
     _fields_ = [("x", _ptr), ("weight", _ptr), ("bias", _ptr), ("gate", _ptr)]
+
+
+class Localized(ctypes.Structure):
+    """``Localized`` of csrc/run.h: formulas and squared distances."""
+
+    _fields_ = [("rows", _int64), ("n", _int64), ("formulas", _ptr), ("squared", _ptr), ("scale", _float)]
 
 
 @dataclass(frozen=True)
