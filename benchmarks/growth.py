@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+
 from measure import measure_apart
 
 USUAL = {"rows": 2048, "formulas": 512, "features": 32}

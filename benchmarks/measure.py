@@ -85,7 +85,8 @@ def resident(field: str) -> float:
 
 def main() -> None:
     backend, (rows, n_formulas, d_in) = sys.argv[1], map(int, sys.argv[2:])
-    training_step(backend, 4, 2, rows=8)()
+    # First a step that is large enough to load all code of torch and its libraries that the steps need.
+    training_step(backend, 64, 32, rows=256)()
     # Begin with a new maximum: the one so far is partly that of the parent process.
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
