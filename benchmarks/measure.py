@@ -1,6 +1,6 @@
 """What the kernel's benchmarks have in common: inputs, a training step, and a measurement in a process apart.
 
-``python benchmarks/measure.py fused 2048 512 32`` prints the seconds and the peak megabytes of a training step.
+``python benchmarks/measure.py fused 2048 512 32`` prints processor seconds and peak megabytes of a training step.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def training_step(
 def measure_apart(
     backend: str, rows: int, n_formulas: int, d_in: int, *, returning: bool = True
 ) -> tuple[float, float]:
-    """Seconds and peak megabytes, above what the process had before, of training steps in a new process.
+    """Processor seconds (one thread) and peak megabytes, above what was there before, of steps in a new process.
 
     With ``returning``, freed memory goes back to the system at once, which costs time: the peak is then what the
     steps need, not what the C library keeps for later.
@@ -85,6 +85,7 @@ def resident(field: str) -> float:
 
 def main() -> None:
     backend, (rows, n_formulas, d_in) = sys.argv[1], map(int, sys.argv[2:])
+    torch.set_num_threads(1)
     # First a step that is large enough to load all code of torch and its libraries that the steps need.
     training_step(backend, 64, 32, rows=256)()
     # Begin with a new maximum: the one so far is partly that of the parent process.
@@ -93,9 +94,9 @@ def main() -> None:
     step = training_step(backend, n_formulas, d_in, rows=rows)
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         step()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     print(json.dumps([min(seconds), resident("VmHWM") - before]))
 
 
