@@ -305,12 +305,12 @@ from dnfnet.bundle import read_bundle, write_bundle
 path, pick = sys.argv[1], random.Random(3)
 write_bundle(path, {"i": 0}, {"w": np.zeros(20_000)})
 seen = set()
-for _ in range(60):
+for _ in range(40):
     child = os.fork()
     if child == 0:
         for i in itertools.count():
             write_bundle(path, {"i": i}, {"w": np.full(20_000, float(i))})
-    time.sleep(pick.uniform(0, 0.05))
+    time.sleep(pick.uniform(0, 0.03))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     manifest, tensors = read_bundle(path)

@@ -57,8 +57,8 @@ class TrainingWarning(UserWarning):
     """Training went on or ended in a way that the user should know of."""
 
 
-class InvalidCellError(InvalidTableError, TypeError):
-    """A cell holds something that is no number, text, truth value or date."""
+class UnsupportedTypeError(InvalidTableError, TypeError):
+    """A table, or a cell of it, is of a type that cannot be learned from, such as sparse data or a dict."""
 
 
 class TableWarning(UserWarning):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dnfnet import __version__
-from dnfnet.cli import demo, describe, fit, predict
+from dnfnet.cli import demo, describe, fit, paper, predict
 from dnfnet.exceptions import DNFNetError
 
 EXIT_CODES = "exit codes: 0 done, 1 it could not be done (one sentence says why), 2 wrong usage, 130 interrupted"
@@ -45,7 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dnfnet {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (fit, predict, describe, demo):
+    for command in (fit, predict, describe, demo, paper):
         command.register(subparsers)
     for subparser in subparsers.choices.values():
         subparser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")

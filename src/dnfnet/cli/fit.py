@@ -38,7 +38,8 @@ def register(subparsers: Any) -> None:
                         help="auto takes text, truth values and few whole numbers for classes")  # fmt: skip
     parser.add_argument("--n-formulas", type=int, metavar="N", help="number of formulas")
     parser.add_argument("--beta", type=float, metavar="B", help="feature selection, lower is sparser")
-    parser.add_argument("--max-epochs", type=int, metavar="N")
+    parser.add_argument("--max-epochs", type=int, metavar="N", help="epochs at the most")
+    parser.add_argument("--patience", type=int, metavar="N", help="epochs without a better score until it stops")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after this time, keep the best")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same model")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 def build_model(task: str, args: argparse.Namespace) -> BaseDNFNet:
     """The estimator with the settings that were given; the others stay at their defaults."""
-    given = {name: getattr(args, name) for name in ("n_formulas", "beta", "max_epochs", "time_limit")}
+    given = {name: getattr(args, name) for name in ("n_formulas", "beta", "max_epochs", "patience", "time_limit")}
     options = {name: value for name, value in given.items() if value is not None}
     kind = DNFNetClassifier if task == "classification" else DNFNetRegressor
     return kind(random_state=args.seed, verbose=not args.quiet, **options)

@@ -14,21 +14,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from dnfnet.estimators.rows import Rows
+from dnfnet.estimators.merging import distinct_rows, first_of_each
+from dnfnet.estimators.rows import Rows, used_rows
 from dnfnet.estimators.split import validation_split
-from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.exceptions import InvalidParameterError
 from dnfnet.nn import DNFNet
-from dnfnet.table import Schema, TableEncoder, check_weights, open_table
+from dnfnet.table import Schema, TableEncoder, open_table
 from dnfnet.training import Callback, History, Metric, Objective, ProgressBar, TimeLimit, Trainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROWS_PER_CHUNK = 2**16
-LITERALS_PER_CHUNK = 2**24
+ROWS_PER_BATCH = 512
 
 
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
@@ -109,8 +111,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Learn the classes or the scale from the rows whose weight is not 0."""
 
     @abstractmethod
+    def _target_numbers(self, y: Any) -> NDArray:
+        """Targets as numbers that tell them apart, before anything was learned."""
+
+    @abstractmethod
     def _encode_target(self, y: Any) -> NDArray:
-        """Targets as numbers."""
+        """Targets as the network learns them."""
 
     @abstractmethod
     def _objective(self) -> Objective:
@@ -137,7 +143,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         -------
         The fitted estimator.
         """
-        self._validate_params()
+        self._check_params()
         fresh = not (self.warm_start and hasattr(self, "network_"))
         random = check_random_state(self.random_state)
         train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
@@ -146,55 +152,51 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self.history_ = History()
             self.network_ = self._network(generator)
         trainer = self._trainer(generator)
-        trainer.fit(train.source(self.batch_size), valid.source(self._rows_at_once()) if valid.n_rows else None)
+        trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
         return self
+
+    def _check_params(self) -> None:
+        try:
+            self._validate_params()
+        except SklearnInvalidParameterError as error:
+            raise InvalidParameterError(str(error)) from None
 
     def _rows(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
     ) -> tuple[Rows, Rows]:
         """Encoded training and validation rows; learns target and encoding first if ``fresh``."""
-        table = open_table(X)
-        n_rows = table.shape[0]
-        weight = None if sample_weight is None else check_weights(sample_weight, n_rows)
-        if y is None:
-            raise InvalidTargetError("This estimator requires y to be passed, but the target y is None.")
-        part = self._part(y, n_rows, weight, random, eval_set is None)
+        table, y, weight = used_rows(X, y, sample_weight)
+        n_rows, numbers = table.shape[0], self._target_numbers(y)
+        one_batch = n_rows <= self.batch_size
+        kinds = distinct_rows(table, numbers, weight) if one_batch else np.arange(n_rows)
+        valid = np.zeros(n_rows, dtype=bool)
+        if eval_set is None:
+            valid = self._validation_kinds(kinds, numbers, random)[kinds]
         if fresh:
             # A row that is not for training has weight 0 there, which is the same as being absent.
-            train_weight = np.where(part == "train", 1.0 if weight is None else weight, 0.0)
-            uniform = weight is None and (part == "train").all()
-            self._learn_target(y, None if uniform else train_weight)
-            self.encoder_ = self._encoder().fit(table, None if uniform else train_weight)
+            train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
+            self._learn_target(y, train_weight)
+            self.encoder_ = self._encoder().fit(table, train_weight)
             self._set_names()
-        whole = Rows(self.encoder_.transform(table), self._encode_target(y), weight)
-        train, valid = whole.take(part == "train"), whole.take(part == "valid")
-        return train, valid if eval_set is None else self._eval_rows(eval_set)
+        rows = Rows(self.encoder_.transform(table), self._encode_target(y), weight)
+        if one_batch:
+            rows, valid = rows.merged(kinds), valid[first_of_each(kinds)]
+        return rows.take(~valid), rows.take(valid) if eval_set is None else self._eval_rows(eval_set)
 
-    def _part(
-        self, y: Any, n_rows: int, weight: NDArray | None, random: np.random.RandomState, split: bool
-    ) -> NDArray[np.str_]:
-        """For each row "train", "valid" or "" (weight 0)."""
-        labels = np.asarray(y)
-        if len(labels) != n_rows:
-            raise InvalidTargetError(
-                f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {len(labels)}."
-            )
-        used = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-        part = np.full(n_rows, "", dtype="U5")
-        part[used] = "train"
-        if split and self.validation_fraction > 0:
-            strata = labels[used] if self._stratify else None
-            part[used[validation_split(len(used), self.validation_fraction, random, strata)[1]]] = "valid"
-        return part
+    def _validation_kinds(
+        self, kinds: NDArray[np.intp], numbers: NDArray, random: np.random.RandomState
+    ) -> NDArray[np.bool_]:
+        """Which kinds of rows to stop by; rows that are the same go to the same side."""
+        first = first_of_each(kinds)
+        strata = numbers[first] if self._stratify else None
+        return validation_split(len(first), self.validation_fraction, random, strata)
 
     def _eval_rows(self, eval_set: Any) -> Rows:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise InvalidParameterError("eval_set must be a tuple (X, y) or (X, y, sample_weight).")
-        table = open_table(eval_set[0])
-        weight = check_weights(eval_set[2], table.shape[0]) if len(eval_set) == 3 else None
-        rows = Rows(self.encoder_.transform(table), self._encode_target(eval_set[1]), weight)
-        return rows if weight is None else rows.take(weight > 0)
+        table, y, weight = used_rows(*eval_set)
+        return Rows(self.encoder_.transform(table), self._encode_target(y), weight)
 
     def _network(self, generator: torch.Generator) -> DNFNet:
         return DNFNet(
@@ -244,6 +246,11 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     # What a fitted model gives.
 
+    def _predictions(self, X: Any) -> NDArray[np.float64]:
+        """What the objective makes of the network's outputs."""
+        outputs = self._outputs(X)
+        return self._objective().predictions(outputs)
+
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the network, computed in chunks so that memory stays bounded."""
         check_is_fitted(self, "network_")
@@ -256,11 +263,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _encoded_outputs(self, table: Any) -> Tensor:
         device = next(self.network_.parameters()).device
         x = torch.from_numpy(self.encoder_.transform(table))
-        return torch.cat([self.network_(part.to(device)).cpu() for part in x.split(self._rows_at_once())])
-
-    def _rows_at_once(self) -> int:
-        # The plain torch path holds every literal of a chunk in memory.
-        return max(LITERALS_PER_CHUNK // self.network_.block.layout.n_literals, 16)
+        return torch.cat([self.network_(part.to(device)).cpu() for part in x.split(ROWS_PER_BATCH)])
 
     @property
     def schema_(self) -> Schema:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.targets import Labels
+from dnfnet.estimators.targets import Labels, label_array
 from dnfnet.training import Objective, classification
 
 if TYPE_CHECKING:
@@ -110,9 +110,11 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             random_state=random_state,
         )
 
-    def _learn_target(self, y: Any, weight: NDArray | None) -> None:
-        used = np.ones(len(y), dtype=bool) if weight is None else weight > 0
-        self.classes_ = Labels.learn(y, used).classes
+    def _learn_target(self, y: Any, weight: NDArray | None) -> None:  # noqa: ARG002
+        self.classes_ = Labels.learn(y).classes
+
+    def _target_numbers(self, y: Any) -> NDArray:
+        return np.unique(label_array(y), return_inverse=True)[1]
 
     def _encode_target(self, y: Any) -> NDArray:
         numbers = Labels(self.classes_).encode(y)
@@ -123,11 +125,12 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (rows, classes)."""
-        probabilities = self._objective().predictions(self._outputs(X))
+        probabilities = self._predictions(X)
         if probabilities.ndim == 1:
             return np.column_stack([1 - probabilities, probabilities])
         return probabilities
 
     def predict(self, X: Any) -> NDArray:
         """The most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        chosen = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[chosen]

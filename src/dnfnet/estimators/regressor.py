@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.estimators.targets import Scale
+from dnfnet.estimators.targets import Scale, real_array
 from dnfnet.training import Objective, Regression
 
 
@@ -36,6 +36,9 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
     def _learn_target(self, y: Any, weight: NDArray | None) -> None:
         self.scale_ = Scale.learn(y, weight)
 
+    def _target_numbers(self, y: Any) -> NDArray:
+        return real_array(y)
+
     def _encode_target(self, y: Any) -> NDArray:
         return self.scale_.encode(y)
 
@@ -44,7 +47,7 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The expected target of each row, on the scale of y."""
-        values = self._objective().predictions(self._outputs(X))
+        values = self._predictions(X)
         return values[:, 0] if self.scale_.flat else values
 
     def __sklearn_tags__(self) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dnfnet.exceptions import InvalidParameterError
+from dnfnet.estimators.merging import first_of_each, total_weights
+from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.table import Source, check_weights, open_table, refuse_empty
 from dnfnet.training import TensorSource
 
 
@@ -29,11 +32,15 @@ class Rows:
         """The number of rows."""
         return len(self.x)
 
-    def take(self, chosen: NDArray[np.bool_]) -> Rows:
-        """Some of the rows."""
-        if chosen.all():
-            return self
+    def take(self, chosen: NDArray) -> Rows:
+        """Some of the rows, by mask or by number."""
         return Rows(self.x[chosen], self.target[chosen], None if self.weight is None else self.weight[chosen])
+
+    def merged(self, kinds: NDArray[np.intp]) -> Rows:
+        """One row of each kind, with the weight of all of them."""
+        first = self.take(first_of_each(kinds))
+        totals = total_weights(kinds, self.weight)
+        return Rows(first.x, first.target, None if (totals == totals[0]).all() else totals)
 
     def source(self, batch_size: int) -> TensorSource:
         """Batches of these rows, with weights that average 1."""
@@ -41,3 +48,24 @@ class Rows:
         if self.weight is not None:
             weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
         return TensorSource(torch.from_numpy(self.x), torch.from_numpy(self.target), weight, batch_size=batch_size)
+
+
+def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArray, NDArray[np.float64] | None]:
+    """Table, target and weights of the rows that count; equal weights are none."""
+    table = open_table(X)
+    n_rows = table.shape[0]
+    refuse_empty(table)
+    if y is None:
+        raise InvalidTargetError("This estimator requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 0 or len(y) != n_rows:
+        raise InvalidTargetError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {y.size}."
+        )
+    if sample_weight is None:
+        return table, y, None
+    weight = check_weights(sample_weight, n_rows)
+    used = weight > 0
+    if not used.all():
+        table, y, weight = table.filter(used), y[used], weight[used]
+    return table, y, None if (weight == weight[0]).all() else weight

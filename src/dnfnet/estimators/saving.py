@@ -71,7 +71,7 @@ def load(path: str | Path) -> BaseDNFNet:
 
 def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet:
     model = KINDS[manifest["kind"]](**_tuples(manifest["parameters"]))
-    model._validate_params()
+    model._check_params()
     model.encoder_ = TableEncoder.from_state(manifest["encoder"], _under("encoder.", arrays))
     model._set_names()
     _set_target(model, manifest["target"], _under("target.", arrays))

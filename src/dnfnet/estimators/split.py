@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 def validation_split(
     n_rows: int, fraction: float, random: np.random.RandomState, labels: NDArray | None = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers of the training and of the validation part, each in ascending order.
+) -> NDArray[np.bool_]:
+    """Which rows to stop by.
 
     With ``labels`` every class gives its share, and no class gives its last row: a class with one member stays in
-    the training part. A table too small to spare a row has an empty validation part.
+    the training part. In a table too small to spare a row, none is chosen.
     """
     order = random.permutation(n_rows)
     groups = np.zeros(n_rows, dtype=np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
@@ -22,8 +22,9 @@ def validation_split(
     sizes = np.bincount(groups)
     rank = np.empty(n_rows, dtype=np.intp)
     rank[by_class] = np.arange(n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    chosen = rank < _shares(sizes, fraction)[groups]
-    return np.sort(order[~chosen]), np.sort(order[chosen])
+    chosen = np.empty(n_rows, dtype=bool)
+    chosen[order] = rank < _shares(sizes, fraction)[groups]
+    return chosen
 
 
 def _shares(sizes: NDArray[np.intp], fraction: float) -> NDArray[np.intp]:

@@ -20,9 +20,9 @@ class Labels:
     classes: NDArray
 
     @classmethod
-    def learn(cls, y: Any, used: NDArray[np.bool_]) -> Labels:
-        """Find the classes among the rows in use."""
-        classes = np.unique(_labels(y)[used])
+    def learn(cls, y: Any) -> Labels:
+        """Find the classes."""
+        classes = np.unique(label_array(y))
         if len(classes) < 2:
             only = "no class" if not len(classes) else f"only one class, {classes[0]!r}"
             raise InvalidTargetError(f"A classifier needs rows of at least two classes, but y has {only}.")
@@ -30,7 +30,7 @@ class Labels:
 
     def encode(self, y: Any) -> NDArray[np.int64]:
         """Class numbers; a label that ``learn`` did not see is an error."""
-        labels = _labels(y)
+        labels = label_array(y)
         try:
             unknown = ~np.isin(labels, self.classes)
         except TypeError:
@@ -52,7 +52,7 @@ class Scale:
     @classmethod
     def learn(cls, y: Any, weight: NDArray[np.float64] | None) -> Scale:
         """Measure the training rows; ``weight`` is 0 for the others."""
-        values = _reals(y)
+        values = real_array(y)
         matrix = values.reshape(len(values), -1)
         mean = np.average(matrix, axis=0, weights=weight)
         variance = np.average(np.square(matrix - mean), axis=0, weights=weight)
@@ -63,14 +63,15 @@ class Scale:
 
     def encode(self, y: Any) -> NDArray[np.float32]:
         """Standardised targets, always with a column per output."""
-        values = _reals(y)
+        values = real_array(y)
         matrix = values.reshape(len(values), -1)
         if matrix.shape[1] != len(self.mean):
             raise InvalidTargetError(f"y has {matrix.shape[1]} outputs, but {len(self.mean)} in the first fit.")
         return ((matrix - self.mean) / np.where(self.deviation > 0, self.deviation, 1)).astype(np.float32)
 
 
-def _labels(y: Any) -> NDArray:
+def label_array(y: Any) -> NDArray:
+    """Labels as an array, none of them missing."""
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
     if labels.dtype.kind == "O" and any(label is None or label != label for label in labels.tolist()):
@@ -79,7 +80,8 @@ def _labels(y: Any) -> NDArray:
     return labels
 
 
-def _reals(y: Any) -> NDArray[np.float64]:
+def real_array(y: Any) -> NDArray[np.float64]:
+    """Real targets as an array, all of them finite; a single column is flat."""
     values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=True)
     if values.ndim > 2:
         raise InvalidTargetError(f"y must have one or two dimensions, however: y.ndim={values.ndim}")

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import ResultStoreError
-from dnfnet.files import atomic_path
 
 N_PARTITIONS = 5
 _SEED = 1
@@ -51,7 +51,7 @@ class Partitions:
             for role in ("train", "validation", "test")
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, checksum=np.array(self.checksum), **arrays)
 
     @classmethod

@@ -56,8 +56,9 @@ def _machines(records: Sequence[Record], environments: Mapping[str, Record]) -> 
         count = sum(record["environment"] == name for record in records)
         packages = ", ".join(f"{package} {version}" for package, version in facts["packages"].items() if version)
         yield (
-            f"- {count} trials with code version {facts['commit']}, protocol {facts['protocol']}, on {facts['processor']} "
-            f"({facts['cores']} cores, {facts['system']}), Python {facts['python']}, {packages}."
+            f"- {count} trials with code version {facts['commit']}, protocol {facts['protocol']}, "
+            f"on {facts['processor']} ({facts['cores']} cores, {facts['system']}), "
+            f"Python {facts['python']}, {packages}."
         )
 
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import ResultStoreError
-from dnfnet.files import atomic_path
 from dnfnet.paper.locks import try_lock
 from dnfnet.paper.trial import PROTOCOL, Trial
 
@@ -111,5 +111,5 @@ def _read(file: Path) -> Record:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it is there in full, also after a power cut, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
+    with replacing(path) as temporary:
         temporary.write_text(text)

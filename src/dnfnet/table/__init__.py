@@ -3,7 +3,7 @@
 from dnfnet.table.encoder import TableEncoder
 from dnfnet.table.files import count_rows, iter_tables, read_table, write_table
 from dnfnet.table.schema import Column, Schema
-from dnfnet.table.sources import Source, open_table
+from dnfnet.table.sources import Source, open_table, refuse_empty
 from dnfnet.table.weights import check_weights
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "iter_tables",
     "open_table",
     "read_table",
+    "refuse_empty",
     "write_table",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from dnfnet.table.encoding import LevelRule, encode_column, fit_column
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.schema import Column, Scale, Schema
-from dnfnet.table.sources import Source, open_table
+from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
 
 Naming = Literal["strings", "other", "positions"]
@@ -94,7 +94,7 @@ class TableEncoder:
             This encoder.
         """
         source = open_table(X)
-        _refuse_empty(source)
+        refuse_empty(source)
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
         notes = Notes()
@@ -136,7 +136,7 @@ class TableEncoder:
         for column, scales, index in zip(schema, self._scales, order, strict=True):
             stop = start + column.n_inputs
             if stop > start:
-                values = source.values(index, column.name, column.kind)
+                values = source.values(index, column.name, column.mixed)
                 problem = check_kind(column, values)
                 if problem is None:
                     encode_column(column, scales, values, out[:, start:stop], notes)
@@ -174,14 +174,15 @@ class TableEncoder:
     @classmethod
     def from_state(cls, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TableEncoder:
         """Rebuild a fitted encoder that gives the same bits."""
-        encoder = cls(**entry["options"])
-        schema = Schema.from_dict(entry["schema"])
-        rows = [Scale(*row) for row in np.asarray(arrays["input_scales"], dtype=np.float64).tolist()]
-        if len(rows) != sum(column.n_inputs for column in schema):
-            raise InvalidTableError("The scales do not fit the schema: they are of different encoders.")
+        try:
+            encoder = cls(**entry["options"])
+            schema, naming = Schema.from_dict(entry["schema"]), entry["naming"]
+            rows = [Scale(*row) for row in np.asarray(arrays["input_scales"], dtype=np.float64).tolist()]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidTableError(f"The encoder's state is damaged: {error!r}") from error
+        _check_state(schema, rows, naming)
         pending = iter(rows)
-        scales = [[next(pending) for _ in column.inputs] for column in schema]
-        encoder._set_fitted(schema, scales, entry["naming"])
+        encoder._set_fitted(schema, [[next(pending) for _ in column.inputs] for column in schema], naming)
         return encoder
 
     def _set_fitted(self, schema: Schema, scales: list[list[Scale]], naming: Naming) -> None:
@@ -213,12 +214,15 @@ def _check_count(name: str, value: Any) -> None:
         raise InvalidParameterError(f"{name} must be a whole number of at least 1, however: {value!r}")
 
 
-def _refuse_empty(source: Source) -> None:
-    for count, what in zip(source.shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise InvalidTableError(
-                f"Found array with 0 {what}(s) (shape={source.shape}) while a minimum of 1 is required."
-            )
+def _check_state(schema: Schema, scales: list[Scale], naming: Any) -> None:
+    """Refuse what an edited file could hold, so that no NaN comes out of an encoder from any file."""
+    unsound = [column.name for column in schema if not column.is_sound()]
+    if unsound or naming not in get_args(Naming):
+        raise InvalidTableError(f"The encoder's state is damaged: its columns {unsound[:5]} are not sound.")
+    if len(scales) != sum(column.n_inputs for column in schema):
+        raise InvalidTableError("The scales do not fit the schema: they are of different encoders.")
+    if not all(np.isfinite(scale).all() and scale.unit > 0 and scale.deviation > 0 for scale in scales):
+        raise InvalidTableError("The encoder's state is damaged: its scales are not finite and positive.")
 
 
 def _datetime_refused(name: str, dtype: str) -> InvalidTableError:

@@ -157,6 +157,7 @@ def _fit_category(name: str, values: Values, weights: Floats | None, rule: Level
         n_rare_rows=int(n_rows[rare].sum()),
         has_other=has_other,
         has_indicator=n_missing > 0,
+        mixed=values.mixed,
     )
     return column, [*(Scale(fill=float(s / mass.sum())) for s in shares), *indicator]
 

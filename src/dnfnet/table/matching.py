@@ -47,7 +47,9 @@ def check_kind(column: Column, values: Values) -> str | None:
         if not strange:
             return None
         return f"Column {column.name!r} was boolean in fit and is not 0 or 1 in {strange} rows now"
-    return f"Column {column.name!r} was {_MEANING[column.kind]} in fit and is {values.dtype} now"
+    return (
+        f"Column {column.name!r} was {_MEANING[column.kind]} in fit and is {_MEANING[values.kind]} ({values.dtype}) now"
+    )
 
 
 def raise_retyped(problems: list[str]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple
 
+from dnfnet.table.dates import PARTS
+
 Kind = Literal["numeric", "boolean", "category", "datetime", "empty"]
 
 
@@ -49,6 +51,8 @@ class Column:
         Whether there is an input for rare and unseen levels, and one for missing values.
     constant : bool
         Whether a numeric column had one value only.
+    mixed : bool
+        Whether a category had numbers or truth values among its texts.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Column:
     has_other: bool = False
     has_indicator: bool = False
     constant: bool = False
+    mixed: bool = False
 
     @property
     def n_inputs(self) -> int:
@@ -80,6 +85,18 @@ class Column:
             "empty": "left out: no value in fit",
         }[self.kind]
         return f"{words}, missing or not" if self.has_indicator else words
+
+    def is_sound(self) -> bool:
+        """Whether the parts agree, as they may not in a file that somebody edited."""
+        texts = (self.name, self.kind, *self.inputs, *self.levels, *self.parts)
+        flags = (self.has_other, self.has_indicator, self.constant, self.mixed)
+        counts = (self.n_missing, self.n_infinite, self.n_rare_levels, self.n_rare_rows)
+        for values, kind in ((texts, str), (flags, bool), (counts, int)):
+            if not all(isinstance(value, kind) for value in values):
+                return False
+        own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0}
+        own["category"] = len(self.levels) + self.has_other
+        return self.n_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
 
     def _category_became(self) -> str:
         if not self.levels:

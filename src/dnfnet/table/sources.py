@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dnfnet.exceptions import InvalidTableError
-from dnfnet.table.schema import Kind
+from dnfnet.exceptions import InvalidTableError, UnsupportedTypeError
 from dnfnet.table.values import (
     Values,
     array_values,
@@ -43,8 +42,8 @@ class Source(ABC):
     shape: tuple[int, int]
 
     @abstractmethod
-    def values(self, index: int, name: str, want: Kind | None = None) -> Values:
-        """Read one column by position; ``name`` is for messages, ``want`` is its kind in fit."""
+    def values(self, index: int, name: str, as_text: bool = False) -> Values:
+        """Read one column by position; ``name`` is for messages, ``as_text`` as in ``array_values``."""
 
     @abstractmethod
     def filter(self, rows: NDArray[np.bool_]) -> Source:
@@ -60,7 +59,7 @@ def open_table(X: Any) -> Source:
     if isinstance(X, Source):
         return X
     if sparse.issparse(X):
-        raise InvalidTableError(
+        raise UnsupportedTypeError(
             "Sparse data was passed, but a dense table is needed: use X.toarray(), or fewer columns."
         )
     X = _record_batch_as_table(X)
@@ -75,6 +74,15 @@ def open_table(X: Any) -> Source:
     return ArraySource(_as_matrix(X))
 
 
+def refuse_empty(source: Source) -> None:
+    """An error if there is nothing to learn from."""
+    for count, what in zip(source.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise InvalidTableError(
+                f"Found array with 0 {what}(s) (shape={source.shape}) while a minimum of 1 is required."
+            )
+
+
 class ArraySource(Source):
     """A two-dimensional numpy array; its columns have positions and no names."""
 
@@ -82,9 +90,9 @@ class ArraySource(Source):
         self.array = array
         self.shape = (array.shape[0], array.shape[1])
 
-    def values(self, index: int, name: str, want: Kind | None = None) -> Values:
+    def values(self, index: int, name: str, as_text: bool = False) -> Values:
         """Read one column."""
-        return array_values(name, self.array[:, index], want)
+        return array_values(name, self.array[:, index], as_text)
 
     def filter(self, rows: NDArray[np.bool_]) -> ArraySource:
         """Keep some rows."""
@@ -106,11 +114,11 @@ class FrameSource(Source):
         self.names = names
         self.all_strings = all(isinstance(name, str) for name in own_names)
         self.shape = frame.shape
-        self._columns = list(frame.iter_columns())
+        self._columns = [frame[:, i] for i in range(len(own_names))]
 
-    def values(self, index: int, name: str, want: Kind | None = None) -> Values:
+    def values(self, index: int, name: str, as_text: bool = False) -> Values:
         """Read one column."""
-        return series_values(name, self._columns[index], want)
+        return series_values(name, self._columns[index], as_text)
 
     def filter(self, rows: NDArray[np.bool_]) -> FrameSource:
         """Keep some rows."""
@@ -121,7 +129,7 @@ class FrameSource(Source):
         return FrameSource(self.frame[start:stop])
 
 
-def series_values(name: str, series: nw.Series[Any], want: Kind | None = None) -> Values:
+def series_values(name: str, series: nw.Series[Any], as_text: bool = False) -> Values:
     """Read a column of a data frame by its type."""
     dtype = series.dtype
     label = _label(dtype)
@@ -137,11 +145,9 @@ def series_values(name: str, series: nw.Series[Any], want: Kind | None = None) -
     if isinstance(dtype, nw.List | nw.Array | nw.Struct) or label in ("Binary", "Time"):
         raise unusable(name, label)
     array = series.to_numpy()
-    if isinstance(dtype, nw.Boolean):
-        want = None  # with gaps it comes as objects, but it has a type
-    if array.dtype.kind == "O":
-        return object_values(name, array.tolist(), label, want)
-    return array_values(name, array, want)
+    if array.dtype.kind == "O":  # with gaps, truth values come as objects, too
+        return object_values(name, array.tolist(), label, as_text and not isinstance(dtype, nw.Boolean))
+    return array_values(name, array)
 
 
 def _numeric_series(series: nw.Series[Any], label: str) -> Values:
@@ -171,14 +177,14 @@ def _label(dtype: Any) -> str:
 def _as_matrix(X: Any) -> NDArray[Any]:
     """Turn anything that is no frame into a two-dimensional array, mixed lists into objects."""
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(object), None)
-    try:
-        # A list of [1, "a"] as plain array would become texts.
-        array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
-    except ValueError as error:
-        raise InvalidTableError(f"The rows of the table have different lengths: {error}") from error
+        X, mask = np.array(X.data, dtype=object), np.ma.getmaskarray(X)
+        X[mask] = None
+    # A list of [1, "a"] as plain array would become texts.
+    array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
     if array.dtype.names is not None:
         raise InvalidTableError("A structured array was passed: use pandas.DataFrame(X).")
+    if array.ndim == 1 and len(array) and isinstance(array[0], list | tuple | np.ndarray):
+        raise InvalidTableError(f"The rows of the table have different lengths: {len(array[0])} in the first.")
     if array.ndim != 2:
         raise InvalidTableError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it "

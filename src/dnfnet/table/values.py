@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import numbers
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.exceptions import InvalidCellError, InvalidTableError
+from dnfnet.exceptions import InvalidTableError, UnsupportedTypeError
 from dnfnet.table.schema import Kind
 
 
@@ -30,12 +31,15 @@ class Values:
         What the column's own library calls the type, for messages.
     levels : tuple of str
         The distinct texts of a category.
+    mixed : bool
+        Whether a category came from objects of which some are no texts.
     """
 
     kind: Kind
     data: NDArray[Any]
     dtype: str
     levels: tuple[str, ...] = ()
+    mixed: bool = False
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -75,7 +79,7 @@ def category_values(values: list[Any], dtype: str) -> Values:
     return Values("category", remap[codes] if len(values) else codes, dtype, levels)
 
 
-def array_values(name: str, array: NDArray[Any], want: Kind | None = None) -> Values:
+def array_values(name: str, array: NDArray[Any], as_text: bool = False) -> Values:
     """Read a one-dimensional numpy array of any dtype.
 
     Parameters
@@ -84,9 +88,9 @@ def array_values(name: str, array: NDArray[Any], want: Kind | None = None) -> Va
         The column's name, for messages.
     array : ndarray
         The values.
-    want : str, optional
-        The kind that the column had in fit. An object column without a type of its own is read as that
-        category, or a chunk that happens to hold only the numbers of a mixed column would look retyped.
+    as_text : bool
+        Read numbers among objects as levels, because the column was mixed in fit: a chunk of it that happens
+        to hold only numbers would look retyped otherwise.
     """
     dtype = str(array.dtype)
     code = array.dtype.kind
@@ -97,20 +101,22 @@ def array_values(name: str, array: NDArray[Any], want: Kind | None = None) -> Va
     if code == "M":
         return datetime_values(array, dtype)
     if code in "USTO":
-        return object_values(name, array.tolist(), dtype, want)
+        return object_values(name, array.tolist(), dtype, as_text)
     raise unusable(name, "complex" if code == "c" else "duration" if code == "m" else dtype)
 
 
-def object_values(name: str, values: list[Any], dtype: str, want: Kind | None = None) -> Values:
+def object_values(name: str, values: list[Any], dtype: str, as_text: bool = False) -> Values:
     """Read Python objects: their types decide, since the column has none."""
     sort_of = {kind: _sort(kind) for kind in set(map(type, values))}
     _refuse_containers(name, values, sort_of)
     sorts = _sorts_present(values, sort_of)
-    if want == "category" or "text" in sorts:
-        if "datetime" in sorts:
-            raise InvalidTableError(f"Column {name!r} mixes dates with other values: give it one type.")
-        mixed = len(sorts) > 1  # 1, 1.0 and True are equal in a dict, their texts are not
-        return category_values([_as_text(v) for v in values] if mixed else values, dtype)
+    if "text" in sorts and "datetime" in sorts:
+        raise InvalidTableError(f"Column {name!r} mixes dates with other values: give it one type.")
+    if sorts == {"text"} and decimal.Decimal not in sort_of:  # which has a NaN that cannot be hashed
+        return category_values(values, dtype)
+    if "text" in sorts or (as_text and sorts):
+        # By text before they meet in a dict, in which 1, 1.0 and True are equal.
+        return replace(category_values([_as_text(v) for v in values], dtype), mixed=sorts != {"text"})
     if sorts <= {"boolean", "numeric"}:
         kind: Kind = "boolean" if sorts == {"boolean"} else "numeric"
         return numeric_values(_object_numbers(values, sort_of), dtype, kind)
@@ -126,7 +132,7 @@ def unusable(name: str, dtype: str) -> InvalidTableError:
     if dtype == "duration":
         fix = f'X["{name}"] = X["{name}"].dt.total_seconds()'
         return InvalidTableError(f"Column {name!r} holds durations: turn them into numbers, {fix}")
-    return InvalidCellError(
+    return UnsupportedTypeError(
         f"Column {name!r} has type {dtype}: the argument must be a table of string or number cells "
         "(or truth values, categories, dates); convert the column or drop it."
     )
@@ -185,7 +191,7 @@ def _refuse_containers(name: str, values: list[Any], sort_of: dict[type, str]) -
         return
     rows = [i for i, value in enumerate(values) if sort_of[type(value)] == "container"]
     kind = type(values[rows[0]]).__name__
-    raise InvalidCellError(
+    raise UnsupportedTypeError(
         f"Column {name!r} holds a {kind} in {len(rows)} of {len(values)} rows (first in row {rows[0]}): "
         "each cell argument must be a string or a number (or a truth value, a date, or missing)."
     )
@@ -201,17 +207,17 @@ def _sorts_present(values: list[Any], sort_of: dict[type, str]) -> set[str]:
 
 
 def _object_numbers(values: list[Any], sort_of: dict[type, str]) -> NDArray[np.float64]:
-    if "missing" in sort_of.values():
-        values = [np.nan if sort_of[type(value)] == "missing" else value for value in values]
+    if not {"numeric", "boolean"}.issuperset(sort_of.values()):  # what is left besides is missing
+        values = [v if sort_of[type(v)] in ("numeric", "boolean") else np.nan for v in values]
     try:
         return np.array(values, dtype=np.float64)
-    except OverflowError:  # an integer beyond float64
+    except (OverflowError, ValueError):  # an integer beyond float64, or Decimal's signalling NaN
         return np.array([_clamped(value) for value in values], dtype=np.float64)
 
 
 def _clamped(value: Any) -> float:
     try:
-        return float(value)
+        return float("nan") if is_missing(value) else float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 
