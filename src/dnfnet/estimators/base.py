@@ -33,6 +33,23 @@ ROWS_PER_CHUNK = 2**16
 ROWS_PER_BATCH = 512
 
 
+# An epoch of the paper's smallest data set.
+PAPER_STEPS = 4
+
+
+def epochs_to_wait(patience: int | str, paper: int, steps_per_epoch: int) -> int:
+    """Epochs without improvement to wait for; "auto" waits for as many steps as the paper's rule did at the least.
+
+    Examples
+    --------
+    >>> epochs_to_wait("auto", 30, steps_per_epoch=1), epochs_to_wait("auto", 30, steps_per_epoch=22)
+    (120, 30)
+    """
+    if not isinstance(patience, str):
+        return patience
+    return max(paper, -(-paper * PAPER_STEPS // steps_per_epoch))
+
+
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     """The common part of `DNFNetClassifier` and `DNFNetRegressor`; not for use by itself."""
 
@@ -47,8 +64,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "lr_patience": [Interval(Integral, 1, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "lr_patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
         "metric": [str, Metric, None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -72,8 +89,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         learning_rate: float = 0.05,
         batch_size: int = 2048,
         max_epochs: int = 1000,
-        patience: int = 30,
-        lr_patience: int = 10,
+        patience: int | Literal["auto"] = "auto",
+        lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
         metric: str | Metric | None = None,
         time_limit: float | None = None,
@@ -151,7 +168,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if fresh:
             self.history_ = History()
             self.network_ = self._network(generator)
-        trainer = self._trainer(generator)
+        trainer = self._trainer(generator, steps_per_epoch=-(-train.n_rows // self.batch_size))
         trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         self._keep(trainer)
         return self
@@ -212,7 +229,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             generator=generator,
         ).to(self.device)
 
-    def _trainer(self, generator: torch.Generator) -> Trainer:
+    def _trainer(self, generator: torch.Generator, steps_per_epoch: int) -> Trainer:
         callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)
         if self.time_limit is not None:
             callbacks.append(TimeLimit(self.time_limit))
@@ -221,8 +238,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._objective(),
             learning_rate=self.learning_rate,
             max_epochs=self.max_epochs,
-            patience=self.patience,
-            lr_patience=self.lr_patience,
+            patience=epochs_to_wait(self.patience, 30, steps_per_epoch),
+            lr_patience=epochs_to_wait(self.lr_patience, 10, steps_per_epoch),
             generator=generator,
             callbacks=callbacks,
         )

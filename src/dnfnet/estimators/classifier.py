@@ -38,10 +38,11 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     learning_rate : float
     batch_size : int
     max_epochs : int
-    patience : int
-        Epochs without a strictly better validation score until training stops.
-    lr_patience : int
-        Epochs without a lower training loss until the learning rate is halved.
+    patience : int or "auto"
+        Epochs without a strictly better validation score until training stops. "auto" is the paper's 30, or 120 steps
+        where an epoch has fewer than 4 of them.
+    lr_patience : int or "auto"
+        Epochs without a lower training loss until the learning rate is halved. "auto" is the paper's 10, or 40 steps.
     validation_fraction : float
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric or None

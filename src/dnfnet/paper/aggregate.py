@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dnfnet.exceptions import ResultStoreError
 from dnfnet.paper.grids import Configs
 from dnfnet.paper.partitions import N_PARTITIONS
 from dnfnet.paper.plan import SEEDS
@@ -70,11 +71,13 @@ class Cell:
 
 
 class Results:
-    """Records, found by data set, model and configuration."""
+    """Records, found by data set, model and configuration; all of a data set must be of the same partitions."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._cells: dict[tuple[str, str], dict[str, list[Record]]] = {}
+        checksums: dict[str, str] = {}
         for record in records:
+            _check_partitions(record, checksums)
             configs = self._cells.setdefault((record["dataset"], record["model"]), {})
             configs.setdefault(canonical(record["config"]), []).append(record)
 
@@ -99,6 +102,16 @@ class Results:
         if not by_part:
             return None
         return _cell(by_part, records, len(configs))
+
+
+def _check_partitions(record: Record, checksums: dict[str, str]) -> None:
+    """Refuse to compare results on different rows."""
+    found = record.get("partition_checksum")
+    if found is not None and checksums.setdefault(record["dataset"], found) != found:
+        raise ResultStoreError(
+            f"Results on {record['dataset']} rest on different partitions "
+            f"({checksums[record['dataset']]} and {found}): they must not be compared; remove one kind from the store."
+        )
 
 
 def _cell(by_part: dict[tuple[int, int], list[Record]], records: Sequence[Record], n_configs: int) -> Cell:

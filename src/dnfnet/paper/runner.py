@@ -63,6 +63,10 @@ def _run(trials: list[Trial], task: Task, n_jobs: int, summary: Summary, bar: An
     store = Store(task.store)
     while trials:
         trials, error = _pass(trials, task, n_jobs, summary, bar)
+        # Finished, but the word of it was lost with the worker.
+        for record in filter(None, [store.get(trial.key) for trial in trials]):
+            _count(summary, bar, record["status"])
+        trials = [trial for trial in trials if not store.has(trial.key)]
         suspects = [trial for trial in trials if _was_dropped(trial, store)]
         if error is not None and not suspects:
             raise error
@@ -88,8 +92,14 @@ def _pass(
 
 def _parallel(trials: Sequence[Trial], task: Task, n_jobs: int) -> Iterator[tuple[str, str]]:
     joblib = require("joblib", "paper")
-    parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    return parallel(joblib.delayed(_keyed)(trial, task) for trial in trials)
+    jobs = [joblib.delayed(_keyed)(trial, task) for trial in trials]
+    if joblib.parallel.get_active_backend()[0].supports_return_generator:
+        yield from joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+        return
+    # Ray's backend only gives whole lists back: pieces keep the progress bar moving.
+    size = 8 * abs(n_jobs)
+    for first in range(0, len(jobs), size):
+        yield from joblib.Parallel(n_jobs=n_jobs, batch_size=1)(jobs[first : first + size])
 
 
 def _keyed(trial: Trial, task: Task) -> tuple[str, str]:

@@ -36,14 +36,16 @@ class DataSources:
 
     def locate(self, spec: DatasetSpec) -> Path | None:
         """Return the file that would be read, or None when only the network is left."""
-        if spec.name in self.csv:
+        parquet = self._in_data_dir(f"{spec.stem}.parquet")
+        if parquet is None and spec.name in self.csv:
             return self._must_exist(Path(self.csv[spec.name]))
+        return parquet or self._in_data_dir(f"{spec.stem}.csv", f"{spec.kaggle or spec.stem}/train.csv")
+
+    def _in_data_dir(self, *names: str) -> Path | None:
+        """Return the first of these files that the data directory has."""
         if self.data_dir is None:
             return None
         folder = self._must_exist(Path(self.data_dir))
-        names = [f"{spec.stem}.parquet", f"{spec.stem}.csv"]
-        if spec.kaggle:
-            names.append(f"{spec.kaggle}/train.csv")
         return next((folder / name for name in names if (folder / name).is_file()), None)
 
     def read(self, spec: DatasetSpec) -> pd.DataFrame:

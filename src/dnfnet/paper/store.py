@@ -50,7 +50,7 @@ class Store:
 
     def put(self, trial: Trial, **outcome: Any) -> Record:
         """Store the outcome of a trial at once."""
-        record = {**vars(trial), "config": dict(trial.config), "protocol": PROTOCOL, **outcome}
+        record = {**trial.fields, "protocol": PROTOCOL, **outcome}
         write_atomically(self._file(trial.key), json.dumps(record, sort_keys=True))
         return record
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 # Part of every key. Raise it when the meaning of a trial changes (data preparation, partitions, training
@@ -45,9 +46,14 @@ class Trial:
     seed: int
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The trial as plain values."""
+        return {**{name: getattr(self, name) for name in self.__dataclass_fields__}, "config": dict(self.config)}
+
+    @cached_property
     def key(self) -> str:
         """A name that is the same on every machine: a hash of the trial and the protocol."""
-        text = canonical({"protocol": PROTOCOL, **asdict(self)})
+        text = canonical({"protocol": PROTOCOL, **self.fields})
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     @classmethod
