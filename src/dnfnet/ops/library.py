@@ -11,12 +11,15 @@ from pathlib import Path
 # Which instruction set the kernel uses; for measurements and tests, the best one is the default.
 INSTRUCTIONS_VARIABLE = "DNFNET_INSTRUCTIONS"
 INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
+# What ``dnfnet_interface`` must return: a library from before a pull may take other arguments, and would crash.
+INTERFACE = 1
 LIBRARY = Path(__file__).with_name("_fused.so")
 
 _ptr, _int, _int64, _float = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_float
 
 # Function: what it returns, what it takes; the arguments are described in csrc/api.cpp and csrc/run.h.
 _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
+    "dnfnet_interface": (_int, []),
     "dnfnet_kernels": (_ptr, [ctypes.c_char_p]),
     "dnfnet_name": (ctypes.c_char_p, [_ptr]),
     "dnfnet_forward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _int, _ptr]),
@@ -76,6 +79,8 @@ def load() -> Library:
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         return Library(None, f"the fused kernel cannot be loaded: {error}")
+    if functions.dnfnet_interface() != INTERFACE:
+        return Library(None, "the fused kernel is of another version: build the package again (pip install -e .)")
     return Library(functions, "loaded")
 
 

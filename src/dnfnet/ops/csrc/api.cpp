@@ -39,6 +39,9 @@ int guarded(const Body& body) {
 
 }  // namespace
 
+// Counts up with every change of what Python passes, so that a library of an older build is told from this one.
+DNFNET_API int dnfnet_interface() { return 1; }
+
 // The kernels of that name ("" for the best that this processor runs); null when there are none.
 DNFNET_API const void* dnfnet_kernels(const char* name) {
   for (const Kernels* k : kAll)
