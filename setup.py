@@ -37,7 +37,7 @@ setup(
             "dnfnet.ops._fused",
             sources=sorted(str(path) for path in SOURCES.glob("*.cpp")),
             depends=sorted(str(path) for pattern in ("*.h", "*.inl") for path in SOURCES.glob(pattern)),
-            extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=fast", "-fvisibility=hidden", "-pthread"],
+            extra_compile_args=["-std=c++17", "-O3", "-g0", "-ffp-contract=fast", "-fvisibility=hidden", "-pthread"],
             extra_link_args=["-pthread"],
             language="c++",
             optional=True,

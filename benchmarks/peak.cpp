@@ -1,7 +1,7 @@
 // The machine's peak: multiply-adds a second on n threads, from a loop that does nothing else.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -33,10 +33,11 @@ int main(int, char** argv) {
   const int n = std::atoi(argv[1]);
   std::vector<float> sinks(n * 64);
   std::vector<std::thread> threads;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   for (int i = 0; i < n; ++i) threads.emplace_back(work, &sinks[i * 64]);
   for (auto& thread : threads) thread.join();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::printf("%g\n", static_cast<double>(n) * kRounds * kChains * kLanes / seconds.count());
+  // Processor time, of all threads together: what others do on the machine then does not count.
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / n;
+  std::printf("%g\n", static_cast<double>(n) * kRounds * kChains * kLanes / seconds);
   return sinks[0] == 42;
 }

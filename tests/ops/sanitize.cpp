@@ -17,9 +17,8 @@ int dnfnet_backward(const void*, int, const Parameters*, int64_t, const float*, 
 void* dnfnet_pack(const Parameters*);
 int dnfnet_packed(const void*, int, const void*, int64_t, const float*, float*);
 void dnfnet_free(void*);
-int dnfnet_local_forward(const void*, int, int64_t, int64_t, const float*, float, float*);
-int dnfnet_local_backward(const void*, int, int64_t, int64_t, const float*, float, const float*, const float*,
-                          float*, float*);
+int dnfnet_local_forward(const void*, int, const Localized*, float*);
+int dnfnet_local_backward(const void*, int, const Localized*, const float*, float*, float*, float*);
 }
 
 namespace {
@@ -79,12 +78,14 @@ void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bo
 }
 
 void run_localization(const void* kernels, int threads, int64_t rows, int64_t n) {
-  const std::vector<float> squared = random_values(rows * n), grad = random_values(rows * n);
-  std::vector<float> out(squared.size()), grad_squared(squared.size());
+  const std::vector<float> formulas = random_values(rows * n), squared = random_values(rows * n);
+  const std::vector<float> grad = random_values(rows * n);
+  std::vector<float> out(grad.size()), grad_formulas(grad.size()), grad_squared(grad.size());
+  const Localized batch{rows, n, formulas.data(), squared.data(), 0.9f};
   float grad_scale = 0;
-  require(!dnfnet_local_forward(kernels, threads, rows, n, squared.data(), 0.9f, out.data()), "localization");
-  require(!dnfnet_local_backward(kernels, threads, rows, n, squared.data(), 0.9f, out.data(), grad.data(),
-                                 grad_squared.data(), &grad_scale),
+  require(!dnfnet_local_forward(kernels, threads, &batch, out.data()), "localization");
+  require(!dnfnet_local_backward(kernels, threads, &batch, grad.data(), grad_formulas.data(), grad_squared.data(),
+                                 &grad_scale),
           "its gradient");
 }
 

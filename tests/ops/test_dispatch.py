@@ -40,6 +40,13 @@ def test_a_missing_library_leaves_torch(tmp_path):
     assert "torch.Size([2, 2]) torch: the package was built without a C++ compiler" in done.stdout
 
 
+def test_a_library_of_another_build_leaves_torch(fused, monkeypatch):
+    monkeypatch.setattr(library, "INTERFACE", 10**6)
+    found = library.load.__wrapped__()
+    assert found.functions is None
+    assert "build the package again" in found.reason
+
+
 def test_the_environment_chooses_the_instruction_set(fused):
     code = "from dnfnet import ops; print(ops.backend())"
     for name in ("baseline", "avx9"):

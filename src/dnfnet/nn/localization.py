@@ -16,7 +16,7 @@ def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
     """
     scale = sigma.square()
     squares = torch.addmm((scale * mu.square()).sum(-1), x.square(), scale.T)
-    return torch.addmm(squares, x, (scale * mu).T, alpha=-2)
+    return squares.addmm_(x, (scale * mu).T, alpha=-2)
 
 
 class Localization(nn.Module):
@@ -39,9 +39,18 @@ class Localization(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight of each formula at each row."""
+        return ops.local_weights(self.squared_distances(x), torch.sigmoid(self.tau))
+
+    def localize(self, formulas: Tensor, x: Tensor) -> Tensor:
+        """Formulas times their weights, in one operation."""
+        squared = self.squared_distances(x).flatten(0, -2)
+        localized = ops.localize(formulas.flatten(0, -2), squared, torch.sigmoid(self.tau))
+        return localized.reshape(formulas.shape)
+
+    def squared_distances(self, x: Tensor) -> Tensor:
+        """‖σ ⊙ (x − μ)‖₂² of each row to each formula's centre."""
         rows = x.reshape(-1, x.shape[-1])
-        weights = ops.local_weights(squared_distances(rows, self.mu, self.sigma), torch.sigmoid(self.tau))
-        return weights.reshape(*x.shape[:-1], self.mu.shape[0])
+        return squared_distances(rows, self.mu, self.sigma).reshape(*x.shape[:-1], self.mu.shape[0])
 
 
 class UniformLocalization(nn.Module):
@@ -57,3 +66,7 @@ class UniformLocalization(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """1/n, to be broadcast over the rows."""
         return x.new_full((1, self.n_formulas), 1 / self.n_formulas)
+
+    def localize(self, formulas: Tensor, x: Tensor) -> Tensor:  # noqa: ARG002
+        """Formulas times 1/n."""
+        return formulas / self.n_formulas

@@ -93,7 +93,7 @@ class DNFNet(nn.Module):
     def embed(self, x: Tensor) -> Tensor:
         """Localized truth values of the formulas: the paper's E(x)."""
         formulas = self.block(x)
-        return formulas if self.localization is None else formulas * self.localization(x)
+        return formulas if self.localization is None else self.localization.localize(formulas, x)
 
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""
@@ -101,7 +101,9 @@ class DNFNet(nn.Module):
         return self.head.weight.new_zeros(()) if selection is None else selection.penalty().to(self.head.weight)
 
 
-def _localization(kind: str | None, n_formulas: int, d_in: int, generator: torch.Generator | None) -> nn.Module | None:
+def _localization(
+    kind: str | None, n_formulas: int, d_in: int, generator: torch.Generator | None
+) -> Localization | UniformLocalization | None:
     if kind is None:
         return None
     if kind == "gaussian":

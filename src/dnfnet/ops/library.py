@@ -11,12 +11,15 @@ from pathlib import Path
 # Which instruction set the kernel uses; for measurements and tests, the best one is the default.
 INSTRUCTIONS_VARIABLE = "DNFNET_INSTRUCTIONS"
 INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
+# What ``dnfnet_interface`` must return: a library from before a pull may take other arguments, and would crash.
+INTERFACE = 1
 LIBRARY = Path(__file__).with_name("_fused.so")
 
 _ptr, _int, _int64, _float = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_float
 
 # Function: what it returns, what it takes; the arguments are described in csrc/api.cpp and csrc/run.h.
 _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
+    "dnfnet_interface": (_int, []),
     "dnfnet_kernels": (_ptr, [ctypes.c_char_p]),
     "dnfnet_name": (ctypes.c_char_p, [_ptr]),
     "dnfnet_forward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _int, _ptr]),
@@ -24,8 +27,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "dnfnet_pack": (_ptr, [_ptr]),
     "dnfnet_packed": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr]),
     "dnfnet_free": (None, [_ptr]),
-    "dnfnet_local_forward": (_int, [_ptr, _int, _int64, _int64, _ptr, _float, _ptr]),
-    "dnfnet_local_backward": (_int, [_ptr, _int, _int64, _int64, _ptr, _float, _ptr, _ptr, _ptr, _ptr]),
+    "dnfnet_local_forward": (_int, [_ptr, _int, _ptr, _ptr]),
+    "dnfnet_local_backward": (_int, [_ptr, _int, _ptr, _ptr, _ptr, _ptr, _ptr]),
 }
 
 
@@ -50,6 +53,12 @@ class Gradients(ctypes.Structure):
     _fields_ = [("x", _ptr), ("weight", _ptr), ("bias", _ptr), ("gate", _ptr)]
 
 
+class Localized(ctypes.Structure):
+    """``Localized`` of csrc/run.h: formulas and squared distances."""
+
+    _fields_ = [("rows", _int64), ("n", _int64), ("formulas", _ptr), ("squared", _ptr), ("scale", _float)]
+
+
 @dataclass(frozen=True)
 class Library:
     """The loaded library, or the reason why there is none."""
@@ -70,6 +79,8 @@ def load() -> Library:
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         return Library(None, f"the fused kernel cannot be loaded: {error}")
+    if functions.dnfnet_interface() != INTERFACE:
+        return Library(None, "the fused kernel is of another version: build the package again (pip install -e .)")
     return Library(functions, "loaded")
 
 

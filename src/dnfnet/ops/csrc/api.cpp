@@ -39,6 +39,9 @@ int guarded(const Body& body) {
 
 }  // namespace
 
+// Counts up with every change of what Python passes, so that a library of an older build is told from this one.
+DNFNET_API int dnfnet_interface() { return 1; }
+
 // The kernels of that name ("" for the best that this processor runs); null when there are none.
 DNFNET_API const void* dnfnet_kernels(const char* name) {
   for (const Kernels* k : kAll)
@@ -71,19 +74,16 @@ DNFNET_API int dnfnet_packed(const void* kernels, int threads, const void* packe
   });
 }
 
-// squared, out: (rows, n)
-DNFNET_API int dnfnet_local_forward(const void* kernels, int threads, int64_t rows, int64_t n, const float* squared,
-                                    float scale, float* out) {
-  return guarded([&] { run_local_forward(*static_cast<const Kernels*>(kernels), threads, rows, n, squared, scale, out); });
+DNFNET_API int dnfnet_local_forward(const void* kernels, int threads, const Localized* batch, float* out) {
+  return guarded([&] { run_local_forward(*static_cast<const Kernels*>(kernels), threads, *batch, out); });
 }
 
 // grad_scale: one value
-DNFNET_API int dnfnet_local_backward(const void* kernels, int threads, int64_t rows, int64_t n, const float* squared,
-                                     float scale, const float* out, const float* grad, float* grad_squared,
-                                     float* grad_scale) {
+DNFNET_API int dnfnet_local_backward(const void* kernels, int threads, const Localized* batch, const float* grad,
+                                     float* grad_formulas, float* grad_squared, float* grad_scale) {
   return guarded([&] {
-    *grad_scale = run_local_backward(*static_cast<const Kernels*>(kernels), threads, rows, n, squared, scale, out,
-                                     grad, grad_squared);
+    const Kernels& k = *static_cast<const Kernels*>(kernels);
+    *grad_scale = run_local_backward(k, threads, *batch, grad, grad_formulas, grad_squared);
   });
 }
 

@@ -59,11 +59,11 @@ struct Kernels {
   // grad: (row blocks, kRows), the gradient before the formula's own tanh, zero in padding rows;
   // scratch: kSpan times that of forward
   void (*backward)(const Formula&, const Rows&, const float* grad, const Gradients&, const Sums&, float* scratch);
-  // One row of the localization, n formulas: squared distances to weights that add up to 1.
-  void (*local_forward)(int64_t n, const float* squared, float scale, float* out);
-  // Its gradient for the squared distances; returns the one for scale.
-  float (*local_backward)(int64_t n, const float* squared, float scale, const float* out, const float* grad,
-                          float* grad_squared);
+  // One row of n formulas, times the localization's weights.
+  void (*local_forward)(int64_t n, const float* formulas, const float* squared, float scale, float* out);
+  // Its gradients for formulas and squared distances; returns the one for scale.
+  float (*local_backward)(int64_t n, const float* formulas, const float* squared, float scale, const float* grad,
+                          float* grad_formulas, float* grad_squared);
 };
 
 // The backward pass takes this many row blocks at a time: enough that loading and storing the partial sums

@@ -32,10 +32,17 @@ struct DenseGradients {
 void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* y,
                   const float* grad, const DenseGradients& out);
 
-// The localization's weights, row by row: (rows, n) squared distances to (rows, n).
-void run_local_forward(const Kernels& k, int threads, int64_t rows, int64_t n, const float* squared, float scale,
-                       float* out);
-float run_local_backward(const Kernels& k, int threads, int64_t rows, int64_t n, const float* squared, float scale,
-                         const float* out, const float* grad, float* grad_squared);
+// A batch of formulas and squared distances, both (rows, n), localized row by row.
+struct Localized {
+  int64_t rows, n;
+  const float* formulas;
+  const float* squared;
+  float scale;
+};
+
+void run_local_forward(const Kernels& k, int threads, const Localized& batch, float* out);
+// Returns the gradient for scale.
+float run_local_backward(const Kernels& k, int threads, const Localized& batch, const float* grad,
+                         float* grad_formulas, float* grad_squared);
 
 }  // namespace dnfnet
