@@ -33,30 +33,35 @@ class Callback:
 
 
 class ProgressBar(Callback):
-    """A bar over the epochs, with the loss, the score and how long ago the best one was."""
+    """A bar over the epochs: loss, score, the best score, and how many epochs of the patience have passed since."""
 
     def __init__(self, description: str = "DNF-Net") -> None:
         self.description = description
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Open the bar."""
-        done = len(trainer.history)
-        self.bar = tqdm(total=trainer.max_epochs, initial=done, desc=self.description, unit="epoch", leave=True)
+        self.bar = tqdm(
+            total=trainer.max_epochs,
+            initial=len(trainer.history),
+            desc=self.description,
+            # Short enough for 80 columns. The time left is not known: most trainings stop early.
+            bar_format="{desc} {bar:6} {n_fmt}/{total_fmt} {elapsed}{postfix}",
+        )
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Move on by one epoch."""
         row = trainer.history[-1]
-        text = f"loss {row['train_loss']:.4f}"
+        text = f"loss {row['train_loss']:.3f}"
         if "valid_score" in row:
-            text += f", {trainer.objective.metric.name} {row['valid_score']:.4f}"
-        text += f", best {trainer.best_score:.4f} ({trainer.epochs_since_best}/{trainer.patience} epochs ago)"
+            text += f", {trainer.objective.metric.name} {row['valid_score']:.3f}"
+        text += f", best {trainer.best_score:.3f} ({trainer.epochs_since_best}/{trainer.patience})"
         self.bar.set_postfix_str(text, refresh=False)
         self.bar.update(1)
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Close the bar at the epoch where training stopped."""
         if trainer.history:
-            text = f"{trainer.stop_reason}; best {trainer.best_score:.4f} in epoch {trainer.best_epoch}"
+            text = f"best {trainer.best_score:.4f} in epoch {trainer.best_epoch}; {trainer.stop_reason}"
             self.bar.set_postfix_str(text, refresh=False)
             self.bar.total = len(trainer.history)
         self.bar.refresh()
