@@ -37,6 +37,7 @@ format: $(STAMP) ## rewrite the files as ruff wants them
 	$(BIN)/ruff format .
 
 wheel: $(STAMP) ## build a wheel, with the fused kernel where there is a C++ compiler
+	rm -rf build
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 sanitize: ## run the fused kernel under AddressSanitizer and UndefinedBehaviorSanitizer

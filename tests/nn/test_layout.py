@@ -64,6 +64,7 @@ def test_values_that_do_not_fit_the_cycle_are_refused():
         ({"n_formulas": 0}, "n_formulas"),
         ({"n_formulas": 1, "conjunctions": ()}, "conjunctions"),
         ({"n_formulas": 1, "lengths": (2, 0)}, "lengths"),
+        ({"n_formulas": 1, "conjunctions": (6.5,)}, "conjunctions"),
     ],
 )
 def test_impossible_layouts_are_refused(options, name):

@@ -132,6 +132,29 @@ def test_meta_device():
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
+def test_autocast(mode):
+    net = getattr(DNFNet(5, 3, n_formulas=8, beta=0.7), mode)()
+    x, y = batch()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = net(x)
+    torch.testing.assert_close(logits.float(), net(x), rtol=0, atol=0.05)
+    torch.nn.functional.cross_entropy(logits.float(), y).backward()
+    assert torch.isfinite(net.localization.mu.grad).all()
+
+
+def test_one_row_without_a_batch_dimension():
+    net = DNFNet(5, 3, n_formulas=8, beta=0.7)
+    x = torch.randn(5)
+    torch.testing.assert_close(net(x), net(x[None])[0])
+
+
+@pytest.mark.parametrize("rows", [0, 4])
+def test_a_wrong_number_of_features_is_refused(rows):
+    with pytest.raises(ValueError, match="x must have 5 features"):
+        DNFNet(5, 3, n_formulas=8, beta=0.7)(torch.zeros(rows, 4))
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
 def test_compiles_without_graph_break(mode):
     net = getattr(DNFNet(5, 3, n_formulas=8, beta=0.7), mode)()
     x, y = batch()

@@ -20,6 +20,11 @@ def test_empty_masks_are_drawn_again():
     assert (masks.sum(-1) == 1).any()
 
 
+def test_drawing_again_ends():
+    masks = random_masks(50, 3, (1e-12,), run=4)
+    assert (masks.sum(-1) == 1).all()
+
+
 def test_masks_repeat_with_the_seed():
     draw = [random_masks(8, 50, (0.5,), run=4, generator=torch.Generator().manual_seed(s)) for s in (1, 1, 2)]
     assert torch.equal(draw[0], draw[1])

@@ -75,6 +75,25 @@ def test_an_optimiser_step_in_eval_mode_is_seen(block):
     assert not torch.equal(before, predict(block, x))
 
 
+def test_a_look_between_gradients_and_a_fused_step_does_not_hide_the_step(block):
+    """Fused optimisers do not count a tensor's version up, so nothing may be packed while a step is to come."""
+    x = torch.randn(9, 6)
+    block(x).sum().backward()
+    before = predict(block, x)
+    torch.optim.Adam(block.parameters(), lr=0.1, fused=True).step()
+    assert not torch.equal(before, predict(block, x))
+
+
+def test_weights_that_move_to_the_same_address_are_seen(block):
+    x = torch.randn(9, 6)
+    shift = torch.nn.utils.parameters_to_vector(block.parameters()).detach()
+    for factor in range(2, 12):
+        predict(block, x)
+        for _ in range(2):
+            torch.nn.utils.vector_to_parameters(shift * factor, block.parameters())
+        assert torch.equal(predict(block, x), predict(copy.deepcopy(block), x))
+
+
 def test_copies_and_pickles_pack_for_themselves(block):
     x = torch.randn(9, 6)
     expected = predict(block, x)

@@ -62,6 +62,20 @@ def test_state_goes_on_after_saving():
     assert parameter.item() == pytest.approx(tensorflow_adam(gradients, lr=0.05)[-1], rel=1e-12)
 
 
+def test_parameter_groups():
+    """Groups have their own rate, and one that joins later starts its own count of steps."""
+    parameters = [torch.nn.Parameter(torch.zeros(1, dtype=torch.float64)) for _ in range(2)]
+    optimizer = TensorFlowAdam([{"params": parameters[:1], "lr": 0.05}])
+    for step in range(2):
+        if step:
+            optimizer.add_param_group({"params": parameters[1:], "lr": 0.01})
+        for parameter in parameters:
+            parameter.grad = torch.full_like(parameter, 1e-7)
+        optimizer.step()
+    assert parameters[0].item() == pytest.approx(tensorflow_adam([1e-7] * 2, lr=0.05)[-1], rel=1e-9)
+    assert parameters[1].item() == pytest.approx(tensorflow_adam([1e-7], lr=0.01)[-1], rel=1e-9)
+
+
 def rates(losses, **options):
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.05)
     schedule, seen = halve_on_plateau(optimizer, **options), []

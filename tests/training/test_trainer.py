@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -238,6 +239,19 @@ def test_resumed_run_equals_one_that_was_never_stopped(tmp_path):
     assert later.best_score == whole.best_score
     for name, value in whole.net.state_dict().items():
         assert torch.equal(value, later.net.state_dict()[name]), name
+
+
+def test_a_numpy_rate_can_be_resumed(tmp_path):
+    """What a grid over numpy.logspace gives; a checkpoint takes plain numbers only."""
+    options = {"learning_rate": np.float64(0.05), "max_epochs": 2}
+    make_trainer(**options, callbacks=[Checkpoint(tmp_path / "c")]).fit(*sources())
+    assert len(resume(make_trainer(**options), tmp_path / "c").history) == 2
+
+
+def test_no_gradients_are_kept():
+    trainer = make_trainer(max_epochs=1).fit(*sources())
+    assert all(p.grad is None for p in trainer.net.parameters())
+    assert not trainer.net.training
 
 
 def test_resuming_covers_dropout(tmp_path):

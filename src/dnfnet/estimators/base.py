@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
+from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
 from dnfnet.estimators.parameters import SHARED, refuse_lost_functions
 from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
@@ -131,6 +132,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     # Fitting.
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, *, eval_set: Any = None, sample_weight: Any = None) -> Self:
         """Train on a table.
 
@@ -164,6 +166,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self._keep(trainer)
         return self
 
+    @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass; the first one starts the model, whose target is known already if there are ``classes``."""
         self._check_params()
@@ -265,7 +268,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             localization=self.localization,
             structure=self.structure,
             generator=generator,
-        ).to(self.device)
+        ).to(device=self.device, dtype=torch.float32)
 
     def _trainer(self, generator: torch.Generator, steps_per_epoch: int) -> Trainer:
         callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)

@@ -72,7 +72,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     warm_start : bool
         Whether ``fit`` goes on from the weights of the last ``fit``.
     random_state : int, RandomState or None
-        The same number gives the same model, bit for bit, on the same machine.
+        The same number gives the same model, bit for bit, on the same machine with the same number of threads.
     verbose : bool
         Whether to show a progress bar.
     device : str or torch.device

@@ -34,4 +34,7 @@ def _shares(sizes: NDArray[np.intp], fraction: float) -> NDArray[np.intp]:
     missing = round(exact.sum()) - shares.sum()
     for group in np.argsort(shares - exact, kind="stable")[:missing]:
         shares[group] += 1
+    if len(sizes) <= shares.sum():
+        # Where there is room for it, every class has a word in when to stop.
+        shares = np.maximum(shares, 1)
     return np.minimum(shares, np.maximum(sizes - 1, 0))

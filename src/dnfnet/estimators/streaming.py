@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from dnfnet.estimators.rows import Rows
+from dnfnet.training import TensorSource, Trainer
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -25,11 +26,23 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
     if "optimizer" in stream:
         trainer.optimizer.load_state_dict(stream["optimizer"])
     for group in trainer.optimizer.param_groups:
-        group["lr"] = model.learning_rate
-    started = time.perf_counter()
-    row = trainer.epoch(rows.source(model.batch_size))
-    trainer.net.eval()
-    trainer.history.append({**row, "seconds": time.perf_counter() - started})
-    trainer.best_epoch, trainer.best_score, trainer.stop_reason = 1, row["train_loss"], "partial_fit"
+        group["lr"] = float(model.learning_rate)
+    _train(trainer, rows.source(model.batch_size))
     model._keep(trainer)
     return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}
+
+
+def _train(trainer: Trainer, source: TensorSource) -> None:
+    """One epoch between the callbacks' start and end; if it fails, the weights are those from before."""
+    started = time.perf_counter()
+    trainer.notify("on_fit_start")
+    try:
+        row = trainer.epoch(source)
+        trainer.history.append({**row, "seconds": time.perf_counter() - started})
+        trainer.best_epoch, trainer.best_score, trainer.stop_reason = 1, row["train_loss"], "partial_fit"
+        trainer.notify("on_epoch_end")
+    except BaseException:
+        trainer.net.load_state_dict(trainer.best_state)
+        raise
+    finally:
+        trainer.finish()

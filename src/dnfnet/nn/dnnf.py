@@ -77,6 +77,8 @@ class DNNF(LiteralBlock):
 
     def forward(self, x: Tensor) -> Tensor:
         """Truth values of all formulas."""
+        if x.shape[-1] != self.d_in:
+            raise ValueError(f"x must have {self.d_in} features, however: x.shape={tuple(x.shape)}")
         rows = x.reshape(-1, self.d_in)
         if self.training or not ops.can_pack(rows, self.state()):
             # Gradients now mean new weights soon, and not every optimiser counts up a tensor's version.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -56,7 +57,7 @@ class Layout:
             raise ValueError(f"n_formulas must be at least 1, however: {self.n_formulas=}")
         for name in ("conjunctions", "lengths"):
             values = getattr(self, name)
-            if not values or min(values) < 1:
+            if not values or not all(isinstance(value, Integral) and int(value) >= 1 for value in values):
                 raise ValueError(f"{name} must be positive integers, at least one, however: {name}={values}")
 
     @property

@@ -16,6 +16,8 @@ def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
     """
     scale = sigma.square()
     squares = torch.addmm((scale * mu.square()).sum(-1), x.square(), scale.T)
+    if squares.dtype != x.dtype:  # under autocast, which does not cover the form in place
+        return torch.addmm(squares, x, (scale * mu).T, alpha=-2)
     return squares.addmm_(x, (scale * mu).T, alpha=-2)
 
 
@@ -43,8 +45,9 @@ class Localization(nn.Module):
 
     def localize(self, formulas: Tensor, x: Tensor) -> Tensor:
         """Formulas times their weights, in one operation."""
-        squared = self.squared_distances(x).flatten(0, -2)
-        localized = ops.localize(formulas.flatten(0, -2), squared, torch.sigmoid(self.tau))
+        n_formulas = formulas.shape[-1]
+        squared = self.squared_distances(x).reshape(-1, n_formulas)
+        localized = ops.localize(formulas.reshape(-1, n_formulas), squared, torch.sigmoid(self.tau))
         return localized.reshape(formulas.shape)
 
     def squared_distances(self, x: Tensor) -> Tensor:

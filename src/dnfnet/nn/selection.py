@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+MOST_DRAWS = 1000
+
 
 class _StraightThroughSign(torch.autograd.Function):
     @staticmethod
@@ -76,10 +78,15 @@ def random_masks(
     steps = torch.arange(n_formulas) // run % len(keep_probs)
     probs = torch.tensor(keep_probs, dtype=torch.float64)[steps].unsqueeze(-1)
     masks = torch.rand(n_formulas, d_in, dtype=torch.float64, generator=generator) < probs
-    while (empty := ~masks.any(-1)).any():
+    for _ in range(MOST_DRAWS):
+        empty = ~masks.any(-1, keepdim=True)
+        if not empty.any():
+            return masks
         redrawn = torch.rand(n_formulas, d_in, dtype=torch.float64, generator=generator) < probs
-        masks = torch.where(empty.unsqueeze(-1), redrawn, masks)
-    return masks
+        masks = torch.where(empty, redrawn, masks)
+    # So small a probability that drawing again would not end: such a mask keeps one feature.
+    one = torch.nn.functional.one_hot(torch.randint(d_in, (n_formulas,), generator=generator), d_in).bool()
+    return masks | (one & ~masks.any(-1, keepdim=True))
 
 
 class FeatureSelection(nn.Module):

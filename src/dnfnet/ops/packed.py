@@ -22,6 +22,7 @@ class Packed:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, layout: Layout, gate: Tensor | None, keep: Tensor | None) -> None:
+        weight, bias = weight.contiguous(), bias.contiguous()
         parameters = fused.parameters_of(layout, weight, bias, gate, keep)
         address = library.functions().dnfnet_pack(ctypes.addressof(parameters))
         library.check(address is None)
@@ -63,9 +64,11 @@ class PackCache:
         """The packed weights for ``tensors``, made by ``make`` when one of them changed."""
         marks = [(t.data_ptr(), t._version) for t in tensors]
         entry = self._entry
-        # The entry holds the tensors themselves, so that no other one can come to have their identity.
-        if entry is None or list(map(id, entry[0])) != list(map(id, tensors)) or entry[1] != marks:
-            entry = self._entry = (tensors, marks, make())
+        if entry is None or list(map(id, entry[0][: len(tensors)])) != list(map(id, tensors)) or entry[1] != marks:
+            # The entry holds the tensors and, by an alias, their memory: no other can come to have their identity or
+            # address.
+            held = (*tensors, *(t.detach() for t in tensors))
+            entry = self._entry = (held, marks, make())
         return entry[2]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PackCache:
@@ -81,5 +84,8 @@ def can_pack(x: Tensor, state: tuple[Tensor, ...]) -> bool:
     ``state`` is everything that the packed weights depend on.
     """
     if torch.compiler.is_compiling() or torch.is_grad_enabled() or any(t.is_inference() for t in state):
+        return False
+    if any(t.grad is not None for t in state if t.is_leaf):
+        # A step is to come, and the fused optimisers do not count a tensor's version up.
         return False
     return is_fused(x, *(t for t in state if t.is_floating_point()))

@@ -107,7 +107,7 @@ class Checkpoint(Callback):
 def resume(trainer: Trainer, path: str | Path) -> Trainer:
     """Bring ``trainer`` to the state that a `Checkpoint` wrote; its next ``fit`` goes on from there."""
     try:
-        state = torch.load(path, weights_only=True, map_location=trainer.device)
+        state = torch.load(path, weights_only=True, map_location="cpu")
         trainer.load_state_dict(state)
     except FileNotFoundError:
         raise

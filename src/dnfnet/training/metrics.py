@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.metrics import roc_auc_score
 
+from dnfnet.exceptions import InvalidTargetError
+
 Array = NDArray[np.float64]
 Score = Callable[[Array, NDArray, NDArray | None], float]
 
@@ -67,6 +69,11 @@ def log_loss(prediction: Array, target: NDArray, weight: NDArray | None = None) 
 
 def roc_auc(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
     """Area under the ROC curve of two classes; of several labels, the mean over them."""
+    if (target.min(axis=0) == target.max(axis=0)).any():
+        raise InvalidTargetError(
+            "ROC AUC is not defined where the validation rows are all of one class: pass an eval_set that has both, "
+            "or another metric."
+        )
     return float(roc_auc_score(target, prediction, sample_weight=weight))
 
 

@@ -20,24 +20,24 @@ class TensorFlowAdam(Adam):
 
     def __init__(
         self,
-        params: Iterable[torch.nn.Parameter],
+        params: Iterable[Any],
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         **options: Any,
     ) -> None:
         params = list(params)
+        tensors = [p for entry in params for p in (entry["params"] if isinstance(entry, dict) else [entry])]
         # One pass over each tensor instead of a dozen: next to a fused block the difference shows.
-        options.setdefault("fused", all(p.device.type in ("cpu", "cuda") for p in params))
+        options.setdefault("fused", all(p.device.type in ("cpu", "cuda") for p in tensors))
         super().__init__(params, lr=lr, betas=betas, eps=eps, **options)
-        for group in self.param_groups:
-            group.update(outer_eps=eps, steps=0)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """Take one step."""
         for group in self.param_groups:
-            group["steps"] += 1
+            group.setdefault("outer_eps", group["eps"])
+            group["steps"] = group.get("steps", 0) + 1
             group["eps"] = group["outer_eps"] / math.sqrt(1 - group["betas"][1] ** group["steps"])
         return super().step(closure)
 

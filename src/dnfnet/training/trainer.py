@@ -91,10 +91,15 @@ class Trainer:
             self.interrupted()
         finally:
             self.net.load_state_dict(self.best_state)
-            self.net.eval()
-            self.notify("on_fit_end")
+            self.finish()
         logger.info("stopped after epoch %d: %s", len(self.history), self.stop_reason)
         return self
+
+    def finish(self) -> None:
+        """Leave the network ready to predict: no gradients kept, in eval mode."""
+        self.optimizer.zero_grad(set_to_none=True)
+        self.net.eval()
+        self.notify("on_fit_end")
 
     def epochs(self, train: BatchSource, valid: BatchSource | None = None) -> None:
         """Epoch after epoch, until ``stop`` was called."""
@@ -211,7 +216,7 @@ class Trainer:
 
     def start_optimizer(self, learning_rate: float) -> None:
         """A fresh optimiser and plateau rule."""
-        self.optimizer = TensorFlowAdam(self.net.parameters(), lr=learning_rate)
+        self.optimizer = TensorFlowAdam(self.net.parameters(), lr=float(learning_rate))
         self.schedule = halve_on_plateau(self.optimizer, patience=self.lr_patience, min_lr=self.min_learning_rate)
 
     def snapshot(self) -> dict[str, Tensor]:

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,8 +34,8 @@ void parallel_for(int64_t n, int threads, const std::function<void(int64_t)>& bo
   std::vector<std::thread> helpers;
   try {
     for (int64_t i = 1; i < threads && i < n; ++i) helpers.emplace_back(&Loop::work, &loop);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: those that there are do the work.
+  } catch (...) {
+    // The system gives no more threads, or no memory for them: those that there are do the work.
   }
   loop.work();
   for (auto& helper : helpers) helper.join();
