@@ -38,10 +38,10 @@ def test_weights_mean_what_users_expect(y):
 
 def test_kinds_of_rows():
     table = open_table(pd.DataFrame({"a": [2.0, 1.0, 2.0, 2.0], "b": ["x", "y", "x", "z"]}))
-    kinds = distinct_rows(table, np.array([0, 0, 0, 0]), None)
+    kinds = distinct_rows(table, np.array([0, 0, 0, 0]))
     assert kinds[0] == kinds[2]
     assert len(set(kinds.tolist())) == 3
-    other = distinct_rows(table, np.array([0, 0, 1, 0]), None)
+    other = distinct_rows(table, np.array([0, 0, 1, 0]))
     assert len(set(other.tolist())) == 4
 
 

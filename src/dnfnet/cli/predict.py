@@ -35,7 +35,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict chunk by chunk."""
     model = load(args.model)
-    model.encoder_.extra_columns = "ignore" if args.ignore_extra else "refuse"
+    model.set_params(extra_columns="ignore" if args.ignore_extra else "refuse")
     try:
         n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
     except SchemaMismatchError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from dnfnet.exceptions import InvalidTargetError
 
+_NUMBERS = (int, float, np.number, Decimal)
 _FIX = "drop those rows first"
 
 
@@ -35,8 +37,9 @@ def _plain_objects(array: NDArray) -> NDArray:
     """Objects that are all numbers or all truth values as such; the others stay."""
     present = [value for value in array.ravel().tolist() if not _is_missing(value)]
     kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in present}
-    numbers = bool(kinds) and all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds)
-    if len(present) == array.size and (numbers or kinds == {bool}):
+    numbers = bool(kinds) and all(issubclass(kind, _NUMBERS) and kind is not bool for kind in kinds)
+    exact = kinds == {bool} or (numbers and not any(issubclass(kind, Decimal) for kind in kinds))
+    if len(present) == array.size and exact:
         return np.array(array.tolist())
     if numbers:
         return np.array([np.nan if _is_missing(v) else float(v) for v in array.ravel()]).reshape(array.shape)
@@ -63,6 +66,8 @@ def label_array(y: Any) -> NDArray:
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
         if kinds and not all(isinstance(label, str) for label in labels.tolist()):
             raise InvalidTargetError(f"Labels must be all text or all numbers, but y has {kinds}: use y.astype(str).")
+    if labels.dtype.kind not in "biufUOT" or labels.dtype == np.float16:
+        raise InvalidTargetError(f"Labels of type {labels.dtype} are not supported: use y.astype(str).")
     try:
         check_classification_targets(labels)
     except ValueError as error:

@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
-from sklearn.utils.validation import check_is_fitted
 
 from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
-from dnfnet.estimators.parameters import SHARED, refuse_lost_functions
+from dnfnet.estimators.parameters import (
+    SHARED,
+    refuse_lost_functions,
+    refuse_new_structure,
+    require_fitted,
+    structure_of,
+)
 from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
 from dnfnet.estimators.rows import Rows, used_rows
-from dnfnet.estimators.split import validation_split
+from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.nn import DNFNet
@@ -119,8 +124,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Take over a learned target."""
         self.target_ = target
 
-    def _check_target(self) -> None:
-        """An error if a parameter was changed that training cannot go on with."""
+    def _check_target(self, y: Any) -> None:
+        """An error if training cannot go on with the parameters as they are now, or with this target."""
 
     def _strata(self, numbers: NDArray) -> NDArray | None:  # noqa: ARG002
         """The group of each row that gives its share to the validation rows."""
@@ -155,6 +160,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self._check_params()
         refuse_lost_functions(self)
         fresh = not (self.warm_start and hasattr(self, "network_"))
+        if not fresh:
+            refuse_new_structure(self)
         random = check_random_state(self.random_state)
         train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
@@ -172,6 +179,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self._check_params()
         refuse_lost_functions(self)
         fresh = not hasattr(self, "network_")
+        if not fresh:
+            refuse_new_structure(self)
         random = check_random_state(self.random_state)
         rows = self._all_rows(X, y, sample_weight, fresh, classes)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
@@ -186,6 +195,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._validate_params()
         except SklearnInvalidParameterError as error:
             raise InvalidParameterError(str(error)) from None
+        for callback in self.callbacks:
+            if not isinstance(callback, Callback):
+                raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
 
     def _rows(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
@@ -195,10 +207,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         n_rows, numbers = table.shape[0], self._target_numbers(y)
         weight = self._weigh(y, weight, learn=True)
         one_batch = n_rows <= self.batch_size
-        kinds = distinct_rows(table, numbers, weight) if one_batch else np.arange(n_rows)
+        kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
         valid = np.zeros(n_rows, dtype=bool)
         if eval_set is None:
-            valid = self._validation_kinds(kinds, numbers, random)[kinds]
+            valid = split_kinds(kinds, self.validation_fraction, random, self._strata(numbers))
         if fresh:
             # A row that is not for training has weight 0 there, which is the same as being absent.
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
@@ -206,31 +218,25 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
             self._learn_table(table, train_weight)
         else:
-            self._check_target()
+            self._check_target(y)
         rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
+        parts = [rows.take(part) for part in (~valid, valid)]
         if one_batch:
-            rows, valid = rows.merged(kinds), valid[first_of_each(kinds)]
-        return rows.take(~valid), rows.take(valid) if eval_set is None else self._eval_rows(eval_set)
+            parts = [part.merged(kinds[chosen]) for part, chosen in zip(parts, (~valid, valid), strict=True)]
+        return parts[0], parts[1] if eval_set is None else self._eval_rows(eval_set)
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
-            self._check_target()
+            self._check_target(y)
         elif classes is None:
             self._learn_target(y, weight)
         target = self.target_.encode(y)
         if fresh:
             self._learn_table(table, weight)
         return Rows(self.encoder_.transform(table), target, weight)
-
-    def _validation_kinds(
-        self, kinds: NDArray[np.intp], numbers: NDArray, random: np.random.RandomState
-    ) -> NDArray[np.bool_]:
-        """Which kinds of rows to stop by; rows that are the same go to the same side."""
-        first = first_of_each(kinds)
-        return validation_split(len(first), self.validation_fraction, random, self._strata(numbers[first]))
 
     def _eval_rows(self, eval_set: Any) -> Rows:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
@@ -256,19 +262,23 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _network(self, generator: torch.Generator, *, draw_masks: bool = True) -> DNFNet:
         """A network with these settings; one whose state is loaded afterwards need not draw its random masks."""
+        self._structure = structure_of(self)
         keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
-        return DNFNet(
-            len(self.encoder_.encoded_names),
-            self._objective().n_outputs,
-            n_formulas=self.n_formulas,
-            beta=self.beta,
-            conjunctions=tuple(self.conjunctions),
-            lengths=tuple(self.lengths),
-            keep_probs=keep_probs,
-            localization=self.localization,
-            structure=self.structure,
-            generator=generator,
-        ).to(device=self.device, dtype=torch.float32)
+        try:
+            return DNFNet(
+                len(self.encoder_.encoded_names),
+                self._objective().n_outputs,
+                n_formulas=self.n_formulas,
+                beta=self.beta,
+                conjunctions=tuple(self.conjunctions),
+                lengths=tuple(self.lengths),
+                keep_probs=keep_probs,
+                localization=self.localization,
+                structure=self.structure,
+                generator=generator,
+            ).to(device=self.device, dtype=torch.float32)
+        except (ValueError, RuntimeError, AssertionError) as error:
+            raise InvalidParameterError(f"There can be no network with these parameters: {error}") from error
 
     def _trainer(self, generator: torch.Generator, steps_per_epoch: int) -> Trainer:
         callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)
@@ -303,20 +313,21 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _predictions(self, X: Any) -> NDArray[np.float64]:
         """What the objective makes of the network's outputs."""
-        check_is_fitted(self, "network_")
+        require_fitted(self)
+        self.encoder_.extra_columns = self.extra_columns
         # Not by the parameters, which may have been changed since the fit.
         return self.target_.objective(None).predictions(table_outputs(self.network_, self.encoder_, X))
 
     @property
     def schema_(self) -> Schema:
         """What each column of the table became."""
-        check_is_fitted(self, "network_")
+        require_fitted(self)
         return self.encoder_.schema
 
     @property
     def feature_selection_(self) -> NDArray[np.bool_]:
         """Which encoded inputs each formula kept: (n_formulas, inputs); their names are ``encoder_.encoded_names``."""
-        check_is_fitted(self, "network_")
+        require_fitted(self)
         gate = self.network_.block.gate()
         if gate is None:
             return np.ones((self.network_.block.layout.n_formulas, self.network_.block.d_in), dtype=bool)
@@ -326,7 +337,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Write the model to one file, which `dnfnet.load` reads; the old file stays until the new one is whole."""
         from dnfnet.estimators.saving import save  # saving knows the estimators, so it cannot be imported first
 
-        check_is_fitted(self, "network_")
+        require_fitted(self)
         save(self, path)
 
     def __sklearn_tags__(self) -> Any:

@@ -7,24 +7,33 @@ such a table is brought into one canonical form first: distinct rows in a fixed 
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.exceptions import TableWarning
-from dnfnet.table import Source, TableEncoder
+from dnfnet.table import Source
+from dnfnet.table.values import Values
 
 
-def distinct_rows(table: Source, target: NDArray, weight: NDArray | None) -> NDArray[np.intp]:
+def distinct_rows(table: Source, target: NDArray) -> NDArray[np.intp]:
     """For each row the number of its kind; the numbering depends on what the rows hold, not on their order."""
-    # Every level counts here, also one that is too rare to learn from.
-    encoder = TableEncoder(datetimes="expand", max_levels=table.shape[0], min_level_rows=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TableWarning)
-        matrix = encoder.fit(table, weight).transform(table)
-    columns = np.column_stack([matrix, target.reshape(len(target), -1)])
-    return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1)
+    names = table.names or [f"x{i}" for i in range(table.shape[1])]
+    columns = [_ranks(table.values(i, name)) for i, name in enumerate(names)]
+    targets = [_inverse(column) for column in target.reshape(len(target), -1).T]
+    return np.unique(np.column_stack([*columns, *targets]), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _ranks(values: Values) -> NDArray[np.intp]:
+    """Whole numbers in the order of a column's values, the missing ones together."""
+    if values.kind != "category":
+        return _inverse(values.data)
+    ranks = np.empty(len(values.levels) + 1, dtype=np.intp)
+    ranks[np.argsort(np.array(values.levels, dtype=object))] = np.arange(len(values.levels))
+    ranks[-1] = -1  # the code of a missing value is -1
+    return ranks[values.data]
+
+
+def _inverse(column: NDArray) -> NDArray[np.intp]:
+    return np.unique(column, return_inverse=True)[1].reshape(-1)
 
 
 def first_of_each(kinds: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -33,5 +42,5 @@ def first_of_each(kinds: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def total_weights(kinds: NDArray[np.intp], weight: NDArray | None) -> NDArray[np.float64]:
-    """The weight of all rows of each kind."""
-    return np.bincount(kinds, weights=weight).astype(np.float64)
+    """The weight of all rows of each kind, in the order of the kinds."""
+    return np.bincount(_inverse(kinds), weights=weight).astype(np.float64)

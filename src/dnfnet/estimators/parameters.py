@@ -5,10 +5,11 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from dnfnet.exceptions import InvalidParameterError
+from dnfnet.exceptions import InvalidParameterError, NotFittedError
 from dnfnet.training import Metric
 
 if TYPE_CHECKING:
@@ -48,6 +49,33 @@ REGRESSOR: dict[str, list[Any]] = {
     "loss": [StrOptions({"squared_error", "quantile", "poisson"}), callable],
     "quantiles": ["array-like"],
 }
+
+
+# What a network is built from, and cannot be changed once it is there.
+STRUCTURE = ("n_formulas", "beta", "conjunctions", "lengths", "keep_probs", "localization", "structure")
+
+
+def structure_of(model: BaseDNFNet) -> dict[str, Any]:
+    """The parameters that a network is built from, in a form that can be compared and stored."""
+    values = {name: getattr(model, name) for name in STRUCTURE}
+    return {name: tuple(v) if isinstance(v, list | tuple | np.ndarray) else v for name, v in values.items()}
+
+
+def refuse_new_structure(model: BaseDNFNet) -> None:
+    """An error if a parameter was changed that the network cannot follow."""
+    now = structure_of(model)
+    changed = [name for name, value in model._structure.items() if now[name] != value]
+    if changed:
+        raise InvalidParameterError(
+            f"{', '.join(changed)} changed since the network was built, which cannot follow: "
+            "set warm_start=False, or begin with a new estimator."
+        )
+
+
+def require_fitted(model: BaseDNFNet) -> None:
+    """An error if there is nothing to predict with."""
+    if not hasattr(model, "network_"):
+        raise NotFittedError(f"This {type(model).__name__} is not fitted yet: call fit first.")
 
 
 class LostFunction:

@@ -61,14 +61,27 @@ class Reals:
             _refuse_negative(matrix)
         return ((matrix - self.mean) / np.where(self.deviation > 0, self.deviation, 1)).astype(np.float32)
 
+    def check_scale(self, y: Any) -> None:
+        """An error if training is to go on with a target whose scale the first rows did not tell."""
+        values = real_array(y)
+        matrix = values.reshape(len(values), -1)
+        if ((self.deviation == 0) & (matrix != self.mean).any(axis=0)).any():
+            raise InvalidTargetError(
+                f"The first rows had the constant target {self.mean.tolist()}, so its scale is unknown: begin anew "
+                "with rows in which it varies."
+            )
+
     def objective(self, metric: MetricChoice) -> Objective:
         """The objective of the loss."""
         return regression(self.mean, self.deviation, self.loss, self.quantiles, metric)
 
 
 def _moments(matrix: NDArray[np.float64], weight: NDArray | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    mean = np.average(matrix, axis=0, weights=weight)
-    deviation = np.sqrt(np.average(np.square(matrix - mean), axis=0, weights=weight))
+    # Squares of values near the largest float would overflow.
+    unit = np.exp2(np.floor(np.log2(np.maximum(np.abs(matrix).max(axis=0), np.finfo(np.float64).tiny))))
+    mean = np.average(matrix / unit, axis=0, weights=weight)
+    deviation = np.sqrt(np.average(np.square(matrix / unit - mean), axis=0, weights=weight)) * unit
+    mean = mean * unit
     # A constant target has nothing but rounding errors for a deviation: every prediction is the constant.
     deviation[deviation <= 1e-12 * np.abs(mean)] = 0
     return mean, deviation

@@ -144,10 +144,11 @@ random_state, verbose, device
     def _target_numbers(self, y: Any) -> NDArray:
         return real_array(y)
 
-    def _check_target(self) -> None:
+    def _check_target(self, y: Any) -> None:
         quantiles = tuple(self.quantiles) if self._link == "quantile" else ()
         if (self._link, quantiles) != (self.target_.loss, self.target_.quantiles):
             raise InvalidParameterError("loss and quantiles cannot change in a model that goes on training.")
+        self.target_.check_scale(y)
 
     @property
     def _link(self) -> RealLoss:

@@ -39,6 +39,8 @@ class Rows:
 
     def merged(self, kinds: NDArray[np.intp]) -> Rows:
         """One row of each kind, with the weight of all of them."""
+        if not self.n_rows:
+            return self
         first = self.take(first_of_each(kinds))
         totals = total_weights(kinds, self.weight)
         return Rows(first.x, first.target, None if (totals == totals[0]).all() else totals)

@@ -33,6 +33,8 @@ CUSTOM = "custom"
 
 def save(model: BaseDNFNet, path: str | Path) -> None:
     """Write a fitted model to one file."""
+    model._check_params()
+    model._objective()
     entry, arrays = model.encoder_.state()
     target, target_arrays = target_state(model.target_)
     manifest = {
@@ -138,7 +140,8 @@ def _is_epoch(row: Any) -> bool:
 
 def _parameters(model: BaseDNFNet) -> dict[str, Any]:
     """Constructor arguments, without what only means something in the process that fitted."""
-    parameters = model.get_params(deep=False)
+    # The network's own structure, also if a parameter was changed since: else the file could not be opened.
+    parameters = {**model.get_params(deep=False), **model._structure}
     parameters["metric"] = _stored_metric(parameters["metric"])
     if callable(parameters["loss"]):
         parameters["loss"] = {CUSTOM: function_name(parameters["loss"])}

@@ -27,6 +27,29 @@ def validation_split(
     return chosen
 
 
+def split_kinds(
+    kinds: NDArray[np.intp], fraction: float, random: np.random.RandomState, labels: NDArray | None = None
+) -> NDArray[np.bool_]:
+    """Which rows to stop by, where rows of one kind are the same row repeated.
+
+    Kinds of few rows go to one side as a whole, as if they were one row with a weight. A kind of so many rows that its
+    share is one row at least gives that share: held out as a whole, it would be unknown to the training part.
+    """
+    _, first, inverse, counts = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
+    inverse = inverse.reshape(-1)
+    many = counts * fraction >= 1
+    chosen = np.zeros(len(kinds), dtype=bool)
+    few = np.flatnonzero(~many)
+    whole = np.zeros(len(counts), dtype=bool)
+    whole[few] = validation_split(len(few), fraction, random, None if labels is None else labels[first[few]])
+    by_kind = np.argsort(inverse, kind="stable")
+    rank = np.empty(len(kinds), dtype=np.intp)
+    rank[by_kind] = np.arange(len(kinds)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shares = np.where(many, np.round(counts * fraction), np.where(whole, counts, 0))
+    chosen[rank < shares[inverse]] = True
+    return chosen
+
+
 def _shares(sizes: NDArray[np.intp], fraction: float) -> NDArray[np.intp]:
     """Rows that each class gives: its exact share rounded down, what is missing by largest remainder."""
     exact = sizes * fraction

@@ -86,7 +86,9 @@ def accuracy(prediction: Array, target: NDArray, weight: NDArray | None = None) 
 
 def rmse(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
     """Root of the mean squared error, over all outputs."""
-    return float(np.sqrt(_mean(np.square(prediction - target), weight)))
+    errors = np.abs(prediction - target)
+    unit = max(errors.max(initial=0.0), np.finfo(np.float64).tiny)  # squares of the largest floats would overflow
+    return float(np.sqrt(_mean(np.square(errors / unit), weight)) * unit)
 
 
 def mae(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
