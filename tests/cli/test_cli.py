@@ -1,5 +1,6 @@
 """The command as a user types it: files in, files out, one sentence when something is wrong."""
 
+import os
 import re
 import signal
 import subprocess
@@ -137,6 +138,32 @@ def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     assert "Traceback" not in lines[0]
     assert not (folder / "m").exists()
     assert not (folder / "p.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("fit flats.csv --target sold --out flats.csv", "TABLE"),
+        ("fit flats.csv --target sold --out linked.csv", "TABLE"),
+        ("fit new.csv --target sold --validation flats.csv --out flats.csv", "--validation"),
+        ("predict m.dnfnet flats.csv --out flats.csv", "TABLE"),
+        ("predict flats.csv new.csv --out flats.csv", "MODEL"),
+    ],
+)
+def test_the_input_is_never_overwritten(folder, capsys, arguments, name):
+    (folder / "linked.csv").symlink_to("flats.csv")
+    before = (folder / "flats.csv").read_bytes()
+    assert main(arguments.split()) == 1
+    assert f"is the same file as {name}: give another name" in capsys.readouterr().err
+    assert (folder / "flats.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", ["fit flats.csv --target sold", "predict m.dnfnet new.csv"])
+def test_a_device_is_not_replaced(folder, capsys, arguments):
+    os.mkfifo("pipe.csv")
+    assert main([*arguments.split(), "--out", "pipe.csv"]) == 1
+    assert "pipe.csv exists and is no regular file: write to another path" in capsys.readouterr().err
+    assert (folder / "pipe.csv").is_fifo()
 
 
 def test_debug_shows_the_traceback(folder, capsys):

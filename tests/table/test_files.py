@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
 import pytest
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, MissingDependencyError
 from dnfnet.table import TableEncoder, count_rows, iter_tables, read_table, write_table
 
@@ -180,3 +182,13 @@ def test_without_pyarrow_the_command_that_installs_it_is_told(tmp_path, monkeypa
     (tmp_path / "a.csv").write_text(CSV)
     with pytest.raises(MissingDependencyError, match=r"pip install 'dnfnet\[io\]'"):
         read_table(tmp_path / "a.csv")
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"), replacing(tmp_path / "pipe"):
+        pass
+    with pytest.raises(IsADirectoryError), replacing(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()

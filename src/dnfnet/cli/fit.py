@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dnfnet.cli.outputs import check_out
 from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError
@@ -55,7 +56,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train and save."""
-    _check_folder(args.out)
+    check_out(args.out, {"TABLE": args.table, "--validation": args.validation})
     X, y, weight = read_rows(args.table, args.target, args.drop, args.weight)
     task = choose_task(args, y)
     eval_set = None
@@ -126,13 +127,6 @@ def summary(model: BaseDNFNet, task: str, target: str, path: Path) -> str:
         f"{model.n_iter_} epochs, {model.stop_reason_}; best validation {metric} "
         f"{model.best_score_:.4f} in epoch {model.best_epoch_}\nmodel: {path}"
     )
-
-
-def _check_folder(path: Path) -> None:
-    if not path.absolute().parent.is_dir():
-        raise InvalidParameterError(f"--out: there is no folder {path.absolute().parent}: make it first.")
-    if path.is_dir():
-        raise InvalidParameterError(f"--out: {path} is a folder, and a file is needed.")
 
 
 def _some(names: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from dnfnet.cli.outputs import check_out
 from dnfnet.estimators import DNFNetClassifier, load
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import SchemaMismatchError
@@ -34,6 +35,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict chunk by chunk."""
+    check_out(args.out, {"MODEL": args.model, "TABLE": args.table})
     model = load(args.model)
     model.encoder_.extra_columns = "ignore" if args.ignore_extra else "refuse"
     try:
