@@ -192,3 +192,13 @@ def test_only_regular_files_are_replaced(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("x\n1\n\n3\n")
+    assert read_table(path).to_pydict() == {"x": [1, None, 3]}
+    for chunks in (iter_tables(path, 2, kinds={"x": "numeric"}), [read_table(path, kinds={"x": "numeric"})]):
+        assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == [1.0, None, 3.0]
+    (tmp_path / "two.csv").write_text("x,y\n1,2\n\n3,4\n\n")
+    assert read_table(tmp_path / "two.csv").num_rows == 2

@@ -50,12 +50,9 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
         if suffix in _PARQUET:
             with _arrow("parquet").ParquetFile(path) as file:
                 return _without_index(file.read())
-        csv = _arrow("csv")
-        if kinds is not None:
-            types = _csv_types(path, kinds)
-            return csv.read_csv(path, parse_options=_parsing(suffix), convert_options=_converting(types))
-        table = csv.read_csv(path, parse_options=_parsing(suffix), convert_options=_converting({}))
-        return _dates_as_texts(path, table)
+        types = {} if kinds is None else _csv_types(path, kinds)
+        table = _arrow("csv").read_csv(path, parse_options=_parsing(path), convert_options=_converting(types))
+        return table if kinds is not None else _dates_as_texts(path, table)
 
 
 def iter_tables(path: FilePath, chunk_rows: int = 65_536, *, kinds: Mapping[str, str] | None = None) -> Iterator[Any]:
@@ -133,7 +130,7 @@ def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
 def _csv_batches(path: FilePath, kinds: Mapping[str, str]) -> Iterator[Any]:
     types = _csv_types(path, kinds)
     options = {
-        "parse_options": _parsing(_known_suffix(path)),
+        "parse_options": _parsing(path),
         "convert_options": _converting(types),
     }
     with _arrow("csv").open_csv(path, **options) as reader:
@@ -164,8 +161,13 @@ def _csv_types(path: FilePath, kinds: Mapping[str, str]) -> dict[str, Any]:
         "category": pa.string(),
         "datetime": pa.timestamp("us"),
     }
-    with _arrow("csv").open_csv(path, parse_options=_parsing(_known_suffix(path))) as reader:
-        return {name: type_of.get(kinds.get(name, ""), pa.string()) for name in reader.schema.names}
+    return {name: type_of.get(kinds.get(name, ""), pa.string()) for name in _csv_names(path)}
+
+
+def _csv_names(path: FilePath) -> list[str]:
+    options = _arrow("csv").ParseOptions(delimiter=_DELIMITERS[_known_suffix(path)], newlines_in_values=True)
+    with _arrow("csv").open_csv(path, parse_options=options) as reader:
+        return list(reader.schema.names)
 
 
 def _dates_as_texts(path: FilePath, table: Any) -> Any:
@@ -175,12 +177,15 @@ def _dates_as_texts(path: FilePath, table: Any) -> Any:
         return table
     pairs = zip(table.schema.names, table.schema.types, strict=True)
     fixed = {name: _arrow().string() if types.is_temporal(kind) else kind for name, kind in pairs}
-    options = _parsing(_known_suffix(path))
-    return _arrow("csv").read_csv(path, parse_options=options, convert_options=_converting(fixed))
+    return _arrow("csv").read_csv(path, parse_options=_parsing(path), convert_options=_converting(fixed))
 
 
-def _parsing(suffix: str) -> Any:
-    return _arrow("csv").ParseOptions(delimiter=_DELIMITERS[suffix], newlines_in_values=True)
+def _parsing(path: FilePath) -> Any:
+    return _arrow("csv").ParseOptions(
+        delimiter=_DELIMITERS[_known_suffix(path)],
+        newlines_in_values=True,
+        ignore_empty_lines=len(_csv_names(path)) > 1,  # with one column, an empty line is a missing value
+    )
 
 
 def _converting(types: Mapping[str, Any]) -> Any:
