@@ -202,3 +202,18 @@ def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path):
         assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == [1.0, None, 3.0]
     (tmp_path / "two.csv").write_text("x,y\n1,2\n\n3,4\n\n")
     assert read_table(tmp_path / "two.csv").num_rows == 2
+
+
+@pytest.mark.parametrize("text", ["größe,y\n1,2\n", "x,y\n1,süß\n"])
+@pytest.mark.parametrize(("encoding", "name"), [("latin1", "latin1"), ("utf-16", "utf16"), ("utf-16-le", "utf16")])
+def test_other_encodings_are_told_how_to_convert(tmp_path, text, encoding, name):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    readers = (
+        lambda: read_table(path).column_names,
+        lambda: read_table(path, kinds={"y": "category"}).column_names,
+        lambda: list(iter_tables(path, kinds={"y": "category"})),
+    )
+    for read in readers:
+        with pytest.raises(InvalidTableError, match=f"a.csv is not UTF-8: convert it, .* -f {name} -t utf8"):
+            read()

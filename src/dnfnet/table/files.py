@@ -52,7 +52,7 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
                 return _without_index(file.read())
         types = {} if kinds is None else _csv_types(path, kinds)
         table = _arrow("csv").read_csv(path, parse_options=_parsing(path), convert_options=_converting(types))
-        return table if kinds is not None else _dates_as_texts(path, table)
+        return table if kinds is not None else _dates_as_texts(path, _refuse_binary(path, table))
 
 
 def iter_tables(path: FilePath, chunk_rows: int = 65_536, *, kinds: Mapping[str, str] | None = None) -> Iterator[Any]:
@@ -165,9 +165,18 @@ def _csv_types(path: FilePath, kinds: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _csv_names(path: FilePath) -> list[str]:
+    if _is_utf16(path):  # Arrow would blame the number of columns
+        raise _not_utf8(path)
     options = _arrow("csv").ParseOptions(delimiter=_DELIMITERS[_known_suffix(path)], newlines_in_values=True)
     with _arrow("csv").open_csv(path, parse_options=options) as reader:
         return list(reader.schema.names)
+
+
+def _refuse_binary(path: FilePath, table: Any) -> Any:
+    """Refuse texts that Arrow took for bytes, which it does if they are not UTF-8."""
+    if any(_arrow("types").is_binary(kind) for kind in table.schema.types):
+        raise _not_utf8(path)
+    return table
 
 
 def _dates_as_texts(path: FilePath, table: Any) -> Any:
@@ -236,10 +245,25 @@ def _told(path: FilePath, done: str = "read") -> Iterator[None]:
     pa = _arrow()
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
     except (pa.ArrowException, OSError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else str(error).partition("\n")[0]
+        if "invalid UTF8" in reason:
+            raise _not_utf8(path) from error
         raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}.") from error
+
+
+def _not_utf8(path: FilePath) -> InvalidTableError:
+    name = "utf16" if _is_utf16(path) else "latin1"
+    return InvalidTableError(f"{path} is not UTF-8: convert it, such as by  iconv -f {name} -t utf8 {path} > new.csv")
+
+
+def _is_utf16(path: FilePath) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(64)
+    return b"\0" in start or start.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _with_name(path: FilePath, reason: str) -> str:
