@@ -115,6 +115,8 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("fit gaps.csv --target sold --out m", "The target 'sold' is missing in 1 rows of gaps.csv"),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
+        ("fit flats.csv --target sold --weight colour --out m", "'colour' of flats.csv must hold numbers, .*string"),
+        ("fit flats.csv --target sold --weight sold --out m", "--weight must not be the target, however: .*'sold'"),
         ("predict absent.dnfnet new.csv --out p.csv", "absent.dnfnet cannot be read: No such file"),
         ("predict flats.csv new.csv --out p.csv", "flats.csv is not a readable dnfnet model file"),
         ("predict m.dnfnet flats.csv --out p.csv", "- price.*--ignore-extra allows them"),

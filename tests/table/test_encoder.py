@@ -25,6 +25,7 @@ from dnfnet.exceptions import (
     UnsupportedTypeError,
 )
 from dnfnet.table import Schema, TableEncoder
+from dnfnet.table.weights import check_weights
 
 NAN = float("nan")
 ROWS = [
@@ -447,3 +448,9 @@ def test_the_room_imports_no_data_frame_library_and_no_other_room():
     assert not {name.partition(".")[0] for name in imported} & {"pandas", "polars", "pyarrow", "torch"}
     own = {name for name in imported if name.startswith("dnfnet") and not name.startswith("dnfnet.table")}
     assert own == {"dnfnet.exceptions", "dnfnet.atomic", "dnfnet.compat"}
+
+
+@pytest.mark.parametrize("weights", [["a", "b"], [[1.0], [1.0, 2.0]], [{}, {}], [datetime.date(2026, 1, 1)] * 2])
+def test_weights_that_are_no_numbers(weights):
+    with pytest.raises(InvalidTableError, match="sample_weight must hold numbers"):
+        check_weights(weights, 2)

@@ -93,6 +93,8 @@ def choose_task(args: argparse.Namespace, y: np.ndarray) -> str:
 
 def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> tuple[Any, np.ndarray, Any]:
     """Features, target and weights of a file."""
+    if weight == target:
+        raise InvalidParameterError(f"--weight must not be the target, however: both are {target!r}.")
     table = read_table(path)
     named = [target, *drop] + ([weight] if weight else [])
     missing = [name for name in named if name not in table.column_names]
@@ -103,8 +105,18 @@ def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> t
             f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."
         )
     y = np.asarray(table.column(target).to_pylist())
-    weights = None if weight is None else np.asarray(table.column(weight).to_pylist(), dtype=float)
+    weights = None if weight is None else read_weights(path, weight, table.column(weight))
     return table.drop_columns(list(dict.fromkeys(named))), y, weights
+
+
+def read_weights(path: Path, name: str, column: Any) -> np.ndarray:
+    """The weights of the rows as numbers, NaN where they are missing."""
+    try:
+        return np.asarray(column.to_pylist(), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTableError(
+            f"--weight: column {name!r} of {path} must hold numbers, however: {column.type}."
+        ) from error
 
 
 def guess_task(y: np.ndarray) -> str:
