@@ -13,6 +13,7 @@ import pytest
 
 import dnfnet
 from dnfnet.cli import build_parser, main
+from dnfnet.training import ProgressBar
 
 FIT = ["--n-formulas", "8", "--max-epochs", "10"]
 
@@ -219,3 +220,21 @@ def test_demo(folder, capsys):
     assert model.n_features_in_ == 30
     assert len(pd.read_csv("shown/predictions.csv")) == 114
     assert (folder / "shown" / "training-curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("model", ["DNF-Net", "FCN"])
+def test_an_interrupted_demo_writes_nothing(folder, capsys, monkeypatch, model):
+    """Ctrl-C in the third epoch, which the trainer itself takes for the end of training."""
+    end_epoch = ProgressBar.on_epoch_end
+
+    def interrupt(self, trainer):
+        end_epoch(self, trainer)
+        if len(trainer.history) == 3 and self.description == model:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "on_epoch_end", interrupt)
+    assert main(["demo", "--out", "shown"]) == 130
+    captured = capsys.readouterr()
+    assert "dnfnet: interrupted: nothing was written" in captured.err
+    assert "are kept" not in captured.err
+    assert not (folder / "shown").exists()
