@@ -122,6 +122,11 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("predict flats.csv new.csv --out p.csv", "flats.csv is not a readable dnfnet model file"),
         ("predict m.dnfnet flats.csv --out p.csv", "- price.*--ignore-extra allows them"),
         ("predict m.dnfnet short.csv --out p.csv", "colour"),
+        ("predict m.dnfnet other.csv --out p.csv", "unseen at fit time: - weight .*now missing: - colour$"),
+        ("predict m.dnfnet semicolon.csv --out p.csv", "- colour - size; it seems to be separated by ';'"),
+        ("fit semicolon.csv --target sold --out m", "no column 'sold'; its .*it seems to be separated by ';'"),
+        ("fit comma.csv --target sold --out m", "Expected 1 columns, .*it seems to be separated by ';'"),
+        ("fit tab.csv --target sold --out m", "no column 'sold'; its .* separated by tabs: name it .tsv"),
         ("predict m.dnfnet new.csv --out p.xls", "p.xls has none of the endings"),
         ("describe cut.dnfnet", "cut.dnfnet is not a readable dnfnet model file"),
     ],
@@ -132,6 +137,10 @@ def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     (folder / "gaps.csv").write_text("size,sold\n1,yes\n2,\n3,no\n")
     (folder / "one.csv").write_text("size,sold\n1,yes\n2,yes\n")
     (folder / "short.csv").write_text("size\n1\n")
+    (folder / "other.csv").write_text("size,weight\n1,2\n")
+    (folder / "semicolon.csv").write_text("size;colour;sold\n1;red;yes\n")
+    (folder / "comma.csv").write_text("size;colour;sold\n1,5;red;yes\n")
+    (folder / "tab.csv").write_text("size\tsold\n1\tyes\n")
     (folder / "cut.dnfnet").write_bytes((folder / "m.dnfnet").read_bytes()[:-10])
     capsys.readouterr()
     assert main(arguments.split()) == 1

@@ -13,6 +13,7 @@ from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError
 from dnfnet.table import read_table
+from dnfnet.table.files import separator_hint
 
 MANY_NUMBERS = 20
 
@@ -99,7 +100,9 @@ def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> t
     named = [target, *drop] + ([weight] if weight else [])
     missing = [name for name in named if name not in table.column_names]
     if missing:
-        raise InvalidTableError(f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}.")
+        raise InvalidTableError(
+            f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}{separator_hint(path)}."
+        )
     if table.column(target).null_count:
         raise InvalidTableError(
             f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."

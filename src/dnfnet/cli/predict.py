@@ -15,6 +15,7 @@ from dnfnet.estimators import DNFNetClassifier, load
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import SchemaMismatchError
 from dnfnet.table import count_rows, iter_tables, write_table
+from dnfnet.table.files import separator_hint
 
 EXAMPLE = """example:
   dnfnet predict churn.dnfnet new-customers.csv --out predictions.csv
@@ -41,12 +42,17 @@ def run(args: argparse.Namespace) -> int:
     try:
         n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
     except SchemaMismatchError as error:
-        if "unseen at fit" not in str(error):
-            raise
-        raise SchemaMismatchError(f"{str(error).rstrip()}; --ignore-extra allows them.") from error
+        raise SchemaMismatchError(str(error).rstrip() + hint(str(error), args.table)) from error
     if not args.quiet:
         print(f"{n_rows} predictions: {args.out}")
     return 0
+
+
+def hint(problem: str, path: Path) -> str:
+    """What to do about columns that do not match; extra ones can only be ignored if none is missing."""
+    if "yet now missing" in problem:
+        return separator_hint(path)
+    return "; --ignore-extra allows them." if "unseen at fit" in problem else ""
 
 
 def predictions(model: BaseDNFNet, path: Path, *, quiet: bool) -> Iterator[dict[str, np.ndarray]]:

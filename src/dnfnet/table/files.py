@@ -22,6 +22,11 @@ FilePath = str | os.PathLike[str]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+_ADVICE = {
+    "\t": "tabs: name it .tsv",
+    ";": "';': separate it by commas, decimals by points",
+    ",": "commas: name it .csv",
+}
 # What pandas.read_csv takes for missing, so that a file means the same to both.
 _MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
@@ -118,6 +123,15 @@ def write_table(path: FilePath, tables: Iterable[Any]) -> int:
                 writer.write_table(part.cast(first.schema))
                 n_rows += part.num_rows
     return n_rows
+
+
+def separator_hint(path: FilePath) -> str:
+    """Say by what a CSV or TSV file seems to be separated, if its header has one column for want of that; else ''."""
+    own = _DELIMITERS.get(_known_suffix(path))
+    with open(path, "rb") as file:
+        header = file.readline(65_536).decode(errors="replace")
+    others = [mark for mark in _ADVICE if mark in header]
+    return "" if own is None or own in header or not others else f"; it seems to be separated by {_ADVICE[others[0]]}"
 
 
 def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
@@ -252,7 +266,8 @@ def _told(path: FilePath, done: str = "read") -> Iterator[None]:
         reason = os.strerror(number) if number else str(error).partition("\n")[0]
         if "invalid UTF8" in reason:
             raise _not_utf8(path) from error
-        raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}.") from error
+        hint = separator_hint(path) if "Expected 1 columns" in reason else ""
+        raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}{hint}.") from error
 
 
 def _not_utf8(path: FilePath) -> InvalidTableError:
