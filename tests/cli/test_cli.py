@@ -113,6 +113,7 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("fit flats.csv --target sold --out no/such/m", "there is no folder"),
         ("fit flats.csv --target sold --out .", "is a folder"),
         ("fit empty.csv --target sold --out m", "empty.csv is empty"),
+        ("fit header.csv --target sold --out m", "header.csv has no rows"),
         ("fit gaps.csv --target sold --out m", "The target 'sold' is missing in 1 rows of gaps.csv"),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
@@ -134,6 +135,7 @@ def test_progress_bars_unless_quiet(folder, capsys):
 def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     fitted("--quiet")
     (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("size,sold\n")
     (folder / "gaps.csv").write_text("size,sold\n1,yes\n2,\n3,no\n")
     (folder / "one.csv").write_text("size,sold\n1,yes\n2,yes\n")
     (folder / "short.csv").write_text("size\n1\n")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dnfnet.cli.outputs import check_out
+from dnfnet.compat import require
 from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError
@@ -59,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     """Train and save."""
     check_out(args.out, {"TABLE": args.table, "--validation": args.validation})
     X, y, weight = read_rows(args.table, args.target, args.drop, args.weight)
+    if args.datetimes != "expand":
+        refuse_dates(args.table, X)
     task = choose_task(args, y)
     eval_set = None
     if args.validation is not None:
@@ -103,13 +107,32 @@ def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> t
         raise InvalidTableError(
             f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}{separator_hint(path)}."
         )
+    if not table.num_rows:
+        raise InvalidTableError(f"{path} has no rows: it needs some below the header.")
     if table.column(target).null_count:
         raise InvalidTableError(
             f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."
         )
-    y = np.asarray(table.column(target).to_pylist())
+    y = read_target(table.column(target))
     weights = None if weight is None else read_weights(path, weight, table.column(weight))
     return table.drop_columns(list(dict.fromkeys(named))), y, weights
+
+
+def read_target(column: Any) -> np.ndarray:
+    """The target as an array, decimals as floats: as objects of Python they would be taken for classes."""
+    types = require("pyarrow.types", "io")
+    return np.asarray((column.cast("float64") if types.is_decimal(column.type) else column).to_pylist())
+
+
+def refuse_dates(path: Path, table: Any) -> None:
+    """Raise for the first column of dates, with the options that help."""
+    types = require("pyarrow.types", "io")
+    for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+        if types.is_date(kind) or types.is_timestamp(kind):
+            raise InvalidTableError(
+                f"Column {name!r} of {path} holds dates ({kind}), which are not guessed at: --datetimes expand learns "
+                f"from their year, month, day, weekday and time, --drop {shlex.quote(name)} leaves them out."
+            )
 
 
 def read_weights(path: Path, name: str, column: Any) -> np.ndarray:
