@@ -200,6 +200,8 @@ def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path):
     assert read_table(path).to_pydict() == {"x": [1, None, 3]}
     for chunks in (iter_tables(path, 2, kinds={"x": "numeric"}), [read_table(path, kinds={"x": "numeric"})]):
         assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == [1.0, None, 3.0]
+    path.write_text("\n\nx\n1\n\n")
+    assert read_table(path).to_pydict() == {"x": [1, None]}
     (tmp_path / "two.csv").write_text("x,y\n1,2\n\n3,4\n\n")
     assert read_table(tmp_path / "two.csv").num_rows == 2
 

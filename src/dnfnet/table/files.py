@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
             with _arrow("parquet").ParquetFile(path) as file:
                 return _without_index(file.read())
         types = {} if kinds is None else _csv_types(path, kinds)
-        table = _arrow("csv").read_csv(path, parse_options=_parsing(path), convert_options=_converting(types))
+        table = _arrow("csv").read_csv(path, **_options(path, types))
         return table if kinds is not None else _dates_as_texts(path, _refuse_binary(path, table))
 
 
@@ -142,12 +143,7 @@ def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
 
 
 def _csv_batches(path: FilePath, kinds: Mapping[str, str]) -> Iterator[Any]:
-    types = _csv_types(path, kinds)
-    options = {
-        "parse_options": _parsing(path),
-        "convert_options": _converting(types),
-    }
-    with _arrow("csv").open_csv(path, **options) as reader:
+    with _arrow("csv").open_csv(path, **_options(path, _csv_types(path, kinds))) as reader:
         yield reader.schema.empty_table()
         for batch in reader:
             yield _arrow().Table.from_batches([batch])
@@ -200,15 +196,23 @@ def _dates_as_texts(path: FilePath, table: Any) -> Any:
         return table
     pairs = zip(table.schema.names, table.schema.types, strict=True)
     fixed = {name: _arrow().string() if types.is_temporal(kind) else kind for name, kind in pairs}
-    return _arrow("csv").read_csv(path, parse_options=_parsing(path), convert_options=_converting(fixed))
+    return _arrow("csv").read_csv(path, **_options(path, fixed))
 
 
-def _parsing(path: FilePath) -> Any:
-    return _arrow("csv").ParseOptions(
-        delimiter=_DELIMITERS[_known_suffix(path)],
-        newlines_in_values=True,
-        ignore_empty_lines=len(_csv_names(path)) > 1,  # with one column, an empty line is a missing value
-    )
+def _options(path: FilePath, types: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read a CSV file; with one column, an empty line below the header is a missing value."""
+    csv, single = _arrow("csv"), len(_csv_names(path)) == 1
+    delimiter = _DELIMITERS[_known_suffix(path)]
+    return {
+        "read_options": csv.ReadOptions(skip_rows=_leading_empty_lines(path) if single else 0),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not single),
+        "convert_options": _converting(types),
+    }
+
+
+def _leading_empty_lines(path: FilePath) -> int:
+    with open(path, "rb") as file:
+        return sum(1 for _ in takewhile(lambda line: not line.strip(b"\r\n"), file))
 
 
 def _converting(types: Mapping[str, Any]) -> Any:
