@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a new path beside ``path`` to write to, and move it over ``path`` when all went well.
 
     A process killed at any moment leaves the old file or the new one; at worst a hidden ``.tmp`` file stays
-    beside it. An exception in the body removes that file and leaves the old one alone.
+    beside it. An exception in the body removes that file and leaves the old one alone. An existing ``path`` that
+    is no regular file, such as a folder or a device, raises an OSError.
 
     Examples
     --------
@@ -26,6 +28,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     'a,b'
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file that it named
+    refuse_irregular(target)
     temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
@@ -36,6 +39,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink()
         raise
     _flush(target.parent)
+
+
+def refuse_irregular(path: str | os.PathLike[str]) -> None:
+    """Raise an OSError if ``path`` exists and is no regular file: moving a file over a device would remove it."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} exists and is no regular file: write to another path")
 
 
 def _flush(path: Path) -> None:

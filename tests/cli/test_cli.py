@@ -1,5 +1,6 @@
 """The command as a user types it: files in, files out, one sentence when something is wrong."""
 
+import os
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 import dnfnet
 from dnfnet.cli import build_parser, main
+from dnfnet.training import ProgressBar
 
 FIT = ["--n-formulas", "8", "--max-epochs", "10"]
 
@@ -111,13 +113,21 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("fit flats.csv --target sold --out no/such/m", "there is no folder"),
         ("fit flats.csv --target sold --out .", "is a folder"),
         ("fit empty.csv --target sold --out m", "empty.csv is empty"),
+        ("fit header.csv --target sold --out m", "header.csv has no rows"),
         ("fit gaps.csv --target sold --out m", "The target 'sold' is missing in 1 rows of gaps.csv"),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
+        ("fit flats.csv --target sold --weight colour --out m", "'colour' of flats.csv must hold numbers, .*string"),
+        ("fit flats.csv --target sold --weight sold --out m", "--weight must not be the target, however: .*'sold'"),
         ("predict absent.dnfnet new.csv --out p.csv", "absent.dnfnet cannot be read: No such file"),
         ("predict flats.csv new.csv --out p.csv", "flats.csv is not a readable dnfnet model file"),
         ("predict m.dnfnet flats.csv --out p.csv", "- price.*--ignore-extra allows them"),
         ("predict m.dnfnet short.csv --out p.csv", "colour"),
+        ("predict m.dnfnet other.csv --out p.csv", "unseen at fit time: - weight .*now missing: - colour$"),
+        ("predict m.dnfnet semicolon.csv --out p.csv", "- colour - size; it seems to be separated by ';'"),
+        ("fit semicolon.csv --target sold --out m", "no column 'sold'; its .*it seems to be separated by ';'"),
+        ("fit comma.csv --target sold --out m", "Expected 1 columns, .*it seems to be separated by ';'"),
+        ("fit tab.csv --target sold --out m", "no column 'sold'; its .* separated by tabs: name it .tsv"),
         ("predict m.dnfnet new.csv --out p.xls", "p.xls has none of the endings"),
         ("describe cut.dnfnet", "cut.dnfnet is not a readable dnfnet model file"),
     ],
@@ -125,9 +135,14 @@ def test_progress_bars_unless_quiet(folder, capsys):
 def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     fitted("--quiet")
     (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("size,sold\n")
     (folder / "gaps.csv").write_text("size,sold\n1,yes\n2,\n3,no\n")
     (folder / "one.csv").write_text("size,sold\n1,yes\n2,yes\n")
     (folder / "short.csv").write_text("size\n1\n")
+    (folder / "other.csv").write_text("size,weight\n1,2\n")
+    (folder / "semicolon.csv").write_text("size;colour;sold\n1;red;yes\n")
+    (folder / "comma.csv").write_text("size;colour;sold\n1,5;red;yes\n")
+    (folder / "tab.csv").write_text("size\tsold\n1\tyes\n")
     (folder / "cut.dnfnet").write_bytes((folder / "m.dnfnet").read_bytes()[:-10])
     capsys.readouterr()
     assert main(arguments.split()) == 1
@@ -137,6 +152,32 @@ def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     assert "Traceback" not in lines[0]
     assert not (folder / "m").exists()
     assert not (folder / "p.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("fit flats.csv --target sold --out flats.csv", "TABLE"),
+        ("fit flats.csv --target sold --out linked.csv", "TABLE"),
+        ("fit new.csv --target sold --validation flats.csv --out flats.csv", "--validation"),
+        ("predict m.dnfnet flats.csv --out flats.csv", "TABLE"),
+        ("predict flats.csv new.csv --out flats.csv", "MODEL"),
+    ],
+)
+def test_the_input_is_never_overwritten(folder, capsys, arguments, name):
+    (folder / "linked.csv").symlink_to("flats.csv")
+    before = (folder / "flats.csv").read_bytes()
+    assert main(arguments.split()) == 1
+    assert f"is the same file as {name}: give another name" in capsys.readouterr().err
+    assert (folder / "flats.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", ["fit flats.csv --target sold", "predict m.dnfnet new.csv"])
+def test_a_device_is_not_replaced(folder, capsys, arguments):
+    os.mkfifo("pipe.csv")
+    assert main([*arguments.split(), "--out", "pipe.csv"]) == 1
+    assert "pipe.csv exists and is no regular file: write to another path" in capsys.readouterr().err
+    assert (folder / "pipe.csv").is_fifo()
 
 
 def test_debug_shows_the_traceback(folder, capsys):
@@ -190,3 +231,21 @@ def test_demo(folder, capsys):
     assert model.n_features_in_ == 30
     assert len(pd.read_csv("shown/predictions.csv")) == 114
     assert (folder / "shown" / "training-curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("model", ["DNF-Net", "FCN"])
+def test_an_interrupted_demo_writes_nothing(folder, capsys, monkeypatch, model):
+    """Ctrl-C in the third epoch, which the trainer itself takes for the end of training."""
+    end_epoch = ProgressBar.on_epoch_end
+
+    def interrupt(self, trainer):
+        end_epoch(self, trainer)
+        if len(trainer.history) == 3 and self.description == model:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "on_epoch_end", interrupt)
+    assert main(["demo", "--out", "shown"]) == 130
+    captured = capsys.readouterr()
+    assert "dnfnet: interrupted: nothing was written" in captured.err
+    assert "are kept" not in captured.err
+    assert not (folder / "shown").exists()

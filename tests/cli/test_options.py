@@ -1,9 +1,11 @@
 """The options of the command that choose what is learned."""
 
+import decimal
+
 import numpy as np
 import pytest
 
-from dnfnet import DNFNetClassifier, load
+from dnfnet import DNFNetClassifier, DNFNetRegressor, load
 from dnfnet.cli import main
 from dnfnet.cli.predict import columns
 
@@ -35,7 +37,10 @@ def fit(table, *options):
 def test_dates_are_expanded_on_request(table, capsys):
     code, _ = fit(table, "--target", "y", "--drop", "class")
     assert code == 1
-    assert 'datetimes="expand"' in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "Column 'when' of" in err
+    assert "--datetimes expand learns" in err
+    assert "--drop when leaves" in err
     code, model = fit(table, "--target", "y", "--drop", "class", "--datetimes", "expand")
     assert code == 0
     assert load(model).schema_["when"].parts == ("month", "day", "weekday", "hour")
@@ -83,3 +88,11 @@ def test_label_sets_are_columns():
     named = columns(model, X)
     assert list(named) == ["prediction 0", "prediction 1", "p(0)", "p(1)"]
     assert np.array_equal(named["prediction 1"], named["p(1)"] > 0.5)
+
+
+def test_decimal_targets_are_numbers(tmp_path, capsys):
+    columns = {"x": list(range(40)), "y": [decimal.Decimal(i) / 4 for i in range(40)]}
+    parquet.write_table(pa.table(columns), tmp_path / "table.parquet")
+    code, model = fit(tmp_path / "table.parquet", "--target", "y")
+    assert code == 0, capsys.readouterr().err
+    assert isinstance(load(model), DNFNetRegressor)

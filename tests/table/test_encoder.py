@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +26,7 @@ from dnfnet.exceptions import (
     UnsupportedTypeError,
 )
 from dnfnet.table import Schema, TableEncoder
+from dnfnet.table.weights import check_weights
 
 NAN = float("nan")
 ROWS = [
@@ -447,3 +449,33 @@ def test_the_room_imports_no_data_frame_library_and_no_other_room():
     assert not {name.partition(".")[0] for name in imported} & {"pandas", "polars", "pyarrow", "torch"}
     own = {name for name in imported if name.startswith("dnfnet") and not name.startswith("dnfnet.table")}
     assert own == {"dnfnet.exceptions", "dnfnet.atomic", "dnfnet.compat"}
+
+
+@pytest.mark.parametrize("weights", [["a", "b"], [[1.0], [1.0, 2.0]], [{}, {}], [datetime.date(2026, 1, 1)] * 2])
+def test_weights_that_are_no_numbers(weights):
+    with pytest.raises(InvalidTableError, match="sample_weight must hold numbers"):
+        check_weights(weights, 2)
+
+
+def test_a_tensor_with_gradients_is_a_table():
+    tensor = torch.tensor([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], requires_grad=True)
+    for X in (tensor, torch.nn.Parameter(tensor)):
+        encoder = TableEncoder().fit(X)
+        assert np.array_equal(encoder.transform(X), encoder.transform(tensor.detach().numpy()))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_series_becomes_a_frame(library):
+    series = pytest.importorskip(library).Series([1.0, 2.0])
+    with pytest.raises(InvalidTableError, match=r"use X\.to_frame\(\) if it is a column, pandas\.DataFrame\(\[X\]\)"):
+        TableEncoder().fit(series)
+
+
+def test_a_dict_becomes_a_frame():
+    with pytest.raises(InvalidTableError, match=r"use pandas\.DataFrame\(\[X\]\) if it is a row"):
+        TableEncoder().fit({"a": 1, "b": 2})
+
+
+def test_flat_arrays_are_told_in_the_words_of_scikit_learn():
+    with pytest.raises(InvalidTableError, match="Expected 2D array, got 1D array instead"):
+        TableEncoder().fit(np.zeros(3))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
 import pytest
 
+from dnfnet.atomic import replacing
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, MissingDependencyError
 from dnfnet.table import TableEncoder, count_rows, iter_tables, read_table, write_table
 
@@ -180,3 +182,40 @@ def test_without_pyarrow_the_command_that_installs_it_is_told(tmp_path, monkeypa
     (tmp_path / "a.csv").write_text(CSV)
     with pytest.raises(MissingDependencyError, match=r"pip install 'dnfnet\[io\]'"):
         read_table(tmp_path / "a.csv")
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"), replacing(tmp_path / "pipe"):
+        pass
+    with pytest.raises(IsADirectoryError), replacing(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("x\n1\n\n3\n")
+    assert read_table(path).to_pydict() == {"x": [1, None, 3]}
+    for chunks in (iter_tables(path, 2, kinds={"x": "numeric"}), [read_table(path, kinds={"x": "numeric"})]):
+        assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == [1.0, None, 3.0]
+    path.write_text("\n\nx\n1\n\n")
+    assert read_table(path).to_pydict() == {"x": [1, None]}
+    (tmp_path / "two.csv").write_text("x,y\n1,2\n\n3,4\n\n")
+    assert read_table(tmp_path / "two.csv").num_rows == 2
+
+
+@pytest.mark.parametrize("text", ["größe,y\n1,2\n", "x,y\n1,süß\n"])
+@pytest.mark.parametrize(("encoding", "name"), [("latin1", "latin1"), ("utf-16", "utf16"), ("utf-16-le", "utf16")])
+def test_other_encodings_are_told_how_to_convert(tmp_path, text, encoding, name):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    readers = (
+        lambda: read_table(path).column_names,
+        lambda: read_table(path, kinds={"y": "category"}).column_names,
+        lambda: list(iter_tables(path, kinds={"y": "category"})),
+    )
+    for read in readers:
+        with pytest.raises(InvalidTableError, match=f"a.csv is not UTF-8: convert it, .* -f {name} -t utf8"):
+            read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from dnfnet.compat import require
 from dnfnet.estimators import DNFNetClassifier
+from dnfnet.exceptions import TrainingWarning
 from dnfnet.table import TableEncoder, write_table
 from dnfnet.training import METRICS, BinaryClassification, History, ProgressBar, TensorSource, Trainer
 
@@ -53,6 +55,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train three models on one split, print their scores and write everything to a folder."""
     drawing, xgboost = require("matplotlib.figure", "paper"), require("xgboost", "paper")
+    warnings.filterwarnings("ignore", "Training was interrupted", TrainingWarning)  # it says that weights are kept
     train, valid, test = load_splits()
     print(
         f"breast cancer (scikit-learn): {train.x.shape[1]} columns; "
@@ -91,6 +94,7 @@ def fit_dnfnet(
 ) -> tuple[NDArray[np.float64], list[float]]:
     """The estimator with its defaults."""
     model.fit(train.x, train.y, eval_set=valid)
+    leave_if_interrupted(model.stop_reason_)
     return model.predict_proba(test.x)[:, 1], model.history_.column("valid_score")
 
 
@@ -111,8 +115,15 @@ def fit_fcn(train: Split, valid: Split, test: Split, *, quiet: bool) -> tuple[ND
     net = FCN(x_train.shape[1], 1, widths=(128, 64), dropout=0.25, generator=torch.Generator().manual_seed(SEED))
     trainer = Trainer(net, objective, learning_rate=0.005, callbacks=[] if quiet else [ProgressBar("FCN")])
     trainer.fit(TensorSource(x_train, torch.from_numpy(train.y)), TensorSource(x_valid, torch.from_numpy(valid.y)))
+    leave_if_interrupted(trainer.stop_reason)
     with torch.no_grad():
         return objective.predictions(net(x_test)), trainer.history.column("valid_score")
+
+
+def leave_if_interrupted(stop_reason: str | None) -> None:
+    """Pass Ctrl-C on: training keeps the best weights and ends, but a comparison cut short says nothing."""
+    if stop_reason == "interrupted":
+        raise KeyboardInterrupt
 
 
 def score_table(results: list[Result], y: NDArray[np.int64]) -> str:

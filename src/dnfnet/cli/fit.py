@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dnfnet.cli.outputs import check_out
+from dnfnet.compat import require
 from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError
 from dnfnet.table import read_table
+from dnfnet.table.files import separator_hint
 
 MANY_NUMBERS = 20
 
@@ -55,8 +59,10 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train and save."""
-    _check_folder(args.out)
+    check_out(args.out, {"TABLE": args.table, "--validation": args.validation})
     X, y, weight = read_rows(args.table, args.target, args.drop, args.weight)
+    if args.datetimes != "expand":
+        refuse_dates(args.table, X)
     task = choose_task(args, y)
     eval_set = None
     if args.validation is not None:
@@ -92,18 +98,51 @@ def choose_task(args: argparse.Namespace, y: np.ndarray) -> str:
 
 def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> tuple[Any, np.ndarray, Any]:
     """Features, target and weights of a file."""
+    if weight == target:
+        raise InvalidParameterError(f"--weight must not be the target, however: both are {target!r}.")
     table = read_table(path)
     named = [target, *drop] + ([weight] if weight else [])
     missing = [name for name in named if name not in table.column_names]
     if missing:
-        raise InvalidTableError(f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}.")
+        raise InvalidTableError(
+            f"{path} has no column {missing[0]!r}; its columns are {_some(table.column_names)}{separator_hint(path)}."
+        )
+    if not table.num_rows:
+        raise InvalidTableError(f"{path} has no rows: it needs some below the header.")
     if table.column(target).null_count:
         raise InvalidTableError(
             f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."
         )
-    y = np.asarray(table.column(target).to_pylist())
-    weights = None if weight is None else np.asarray(table.column(weight).to_pylist(), dtype=float)
+    y = read_target(table.column(target))
+    weights = None if weight is None else read_weights(path, weight, table.column(weight))
     return table.drop_columns(list(dict.fromkeys(named))), y, weights
+
+
+def read_target(column: Any) -> np.ndarray:
+    """The target as an array, decimals as floats: as objects of Python they would be taken for classes."""
+    types = require("pyarrow.types", "io")
+    return np.asarray((column.cast("float64") if types.is_decimal(column.type) else column).to_pylist())
+
+
+def refuse_dates(path: Path, table: Any) -> None:
+    """Raise for the first column of dates, with the options that help."""
+    types = require("pyarrow.types", "io")
+    for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+        if types.is_date(kind) or types.is_timestamp(kind):
+            raise InvalidTableError(
+                f"Column {name!r} of {path} holds dates ({kind}), which are not guessed at: --datetimes expand learns "
+                f"from their year, month, day, weekday and time, --drop {shlex.quote(name)} leaves them out."
+            )
+
+
+def read_weights(path: Path, name: str, column: Any) -> np.ndarray:
+    """The weights of the rows as numbers, NaN where they are missing."""
+    try:
+        return np.asarray(column.to_pylist(), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTableError(
+            f"--weight: column {name!r} of {path} must hold numbers, however: {column.type}."
+        ) from error
 
 
 def guess_task(y: np.ndarray) -> str:
@@ -126,13 +165,6 @@ def summary(model: BaseDNFNet, task: str, target: str, path: Path) -> str:
         f"{model.n_iter_} epochs, {model.stop_reason_}; best validation {metric} "
         f"{model.best_score_:.4f} in epoch {model.best_epoch_}\nmodel: {path}"
     )
-
-
-def _check_folder(path: Path) -> None:
-    if not path.absolute().parent.is_dir():
-        raise InvalidParameterError(f"--out: there is no folder {path.absolute().parent}: make it first.")
-    if path.is_dir():
-        raise InvalidParameterError(f"--out: {path} is a folder, and a file is needed.")
 
 
 def _some(names: list[str]) -> str:

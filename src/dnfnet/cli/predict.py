@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from dnfnet.cli.outputs import check_out
 from dnfnet.estimators import DNFNetClassifier, load
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import SchemaMismatchError
 from dnfnet.table import count_rows, iter_tables, write_table
+from dnfnet.table.files import separator_hint
 
 EXAMPLE = """example:
   dnfnet predict churn.dnfnet new-customers.csv --out predictions.csv
@@ -34,17 +36,23 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict chunk by chunk."""
+    check_out(args.out, {"MODEL": args.model, "TABLE": args.table})
     model = load(args.model)
     model.set_params(extra_columns="ignore" if args.ignore_extra else "refuse")
     try:
         n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
     except SchemaMismatchError as error:
-        if "unseen at fit" not in str(error):
-            raise
-        raise SchemaMismatchError(f"{str(error).rstrip()}; --ignore-extra allows them.") from error
+        raise SchemaMismatchError(str(error).rstrip() + hint(str(error), args.table)) from error
     if not args.quiet:
         print(f"{n_rows} predictions: {args.out}")
     return 0
+
+
+def hint(problem: str, path: Path) -> str:
+    """What to do about columns that do not match; extra ones can only be ignored if none is missing."""
+    if "yet now missing" in problem:
+        return separator_hint(path)
+    return "; --ignore-extra allows them." if "unseen at fit" in problem else ""
 
 
 def predictions(model: BaseDNFNet, path: Path, *, quiet: bool) -> Iterator[dict[str, np.ndarray]]:

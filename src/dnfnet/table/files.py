@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ FilePath = str | os.PathLike[str]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+_ADVICE = {
+    "\t": "tabs: name it .tsv",
+    ";": "';': separate it by commas, decimals by points",
+    ",": "commas: name it .csv",
+}
 # What pandas.read_csv takes for missing, so that a file means the same to both.
 _MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
@@ -50,12 +56,9 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
         if suffix in _PARQUET:
             with _arrow("parquet").ParquetFile(path) as file:
                 return _without_index(file.read())
-        csv = _arrow("csv")
-        if kinds is not None:
-            types = _csv_types(path, kinds)
-            return csv.read_csv(path, parse_options=_parsing(suffix), convert_options=_converting(types))
-        table = csv.read_csv(path, parse_options=_parsing(suffix), convert_options=_converting({}))
-        return _dates_as_texts(path, table)
+        types = {} if kinds is None else _csv_types(path, kinds)
+        table = _arrow("csv").read_csv(path, **_options(path, types))
+        return table if kinds is not None else _dates_as_texts(path, _refuse_binary(path, table))
 
 
 def iter_tables(path: FilePath, chunk_rows: int = 65_536, *, kinds: Mapping[str, str] | None = None) -> Iterator[Any]:
@@ -123,6 +126,15 @@ def write_table(path: FilePath, tables: Iterable[Any]) -> int:
     return n_rows
 
 
+def separator_hint(path: FilePath) -> str:
+    """Say by what a CSV or TSV file seems to be separated, if its header has one column for want of that; else ''."""
+    own = _DELIMITERS.get(_known_suffix(path))
+    with open(path, "rb") as file:
+        header = file.readline(65_536).decode(errors="replace")
+    others = [mark for mark in _ADVICE if mark in header]
+    return "" if own is None or own in header or not others else f"; it seems to be separated by {_ADVICE[others[0]]}"
+
+
 def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
     with _arrow("parquet").ParquetFile(path) as file:
         yield _without_index(file.schema_arrow.empty_table())
@@ -131,12 +143,7 @@ def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
 
 
 def _csv_batches(path: FilePath, kinds: Mapping[str, str]) -> Iterator[Any]:
-    types = _csv_types(path, kinds)
-    options = {
-        "parse_options": _parsing(_known_suffix(path)),
-        "convert_options": _converting(types),
-    }
-    with _arrow("csv").open_csv(path, **options) as reader:
+    with _arrow("csv").open_csv(path, **_options(path, _csv_types(path, kinds))) as reader:
         yield reader.schema.empty_table()
         for batch in reader:
             yield _arrow().Table.from_batches([batch])
@@ -164,8 +171,22 @@ def _csv_types(path: FilePath, kinds: Mapping[str, str]) -> dict[str, Any]:
         "category": pa.string(),
         "datetime": pa.timestamp("us"),
     }
-    with _arrow("csv").open_csv(path, parse_options=_parsing(_known_suffix(path))) as reader:
-        return {name: type_of.get(kinds.get(name, ""), pa.string()) for name in reader.schema.names}
+    return {name: type_of.get(kinds.get(name, ""), pa.string()) for name in _csv_names(path)}
+
+
+def _csv_names(path: FilePath) -> list[str]:
+    if _is_utf16(path):  # Arrow would blame the number of columns
+        raise _not_utf8(path)
+    options = _arrow("csv").ParseOptions(delimiter=_DELIMITERS[_known_suffix(path)], newlines_in_values=True)
+    with _arrow("csv").open_csv(path, parse_options=options) as reader:
+        return list(reader.schema.names)
+
+
+def _refuse_binary(path: FilePath, table: Any) -> Any:
+    """Refuse texts that Arrow took for bytes, which it does if they are not UTF-8."""
+    if any(_arrow("types").is_binary(kind) for kind in table.schema.types):
+        raise _not_utf8(path)
+    return table
 
 
 def _dates_as_texts(path: FilePath, table: Any) -> Any:
@@ -175,12 +196,23 @@ def _dates_as_texts(path: FilePath, table: Any) -> Any:
         return table
     pairs = zip(table.schema.names, table.schema.types, strict=True)
     fixed = {name: _arrow().string() if types.is_temporal(kind) else kind for name, kind in pairs}
-    options = _parsing(_known_suffix(path))
-    return _arrow("csv").read_csv(path, parse_options=options, convert_options=_converting(fixed))
+    return _arrow("csv").read_csv(path, **_options(path, fixed))
 
 
-def _parsing(suffix: str) -> Any:
-    return _arrow("csv").ParseOptions(delimiter=_DELIMITERS[suffix], newlines_in_values=True)
+def _options(path: FilePath, types: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read a CSV file; with one column, an empty line below the header is a missing value."""
+    csv, single = _arrow("csv"), len(_csv_names(path)) == 1
+    delimiter = _DELIMITERS[_known_suffix(path)]
+    return {
+        "read_options": csv.ReadOptions(skip_rows=_leading_empty_lines(path) if single else 0),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not single),
+        "convert_options": _converting(types),
+    }
+
+
+def _leading_empty_lines(path: FilePath) -> int:
+    with open(path, "rb") as file:
+        return sum(1 for _ in takewhile(lambda line: not line.strip(b"\r\n"), file))
 
 
 def _converting(types: Mapping[str, Any]) -> Any:
@@ -231,10 +263,26 @@ def _told(path: FilePath, done: str = "read") -> Iterator[None]:
     pa = _arrow()
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
     except (pa.ArrowException, OSError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else str(error).partition("\n")[0]
-        raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}.") from error
+        if "invalid UTF8" in reason:
+            raise _not_utf8(path) from error
+        hint = separator_hint(path) if "Expected 1 columns" in reason else ""
+        raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}{hint}.") from error
+
+
+def _not_utf8(path: FilePath) -> InvalidTableError:
+    name = "utf16" if _is_utf16(path) else "latin1"
+    return InvalidTableError(f"{path} is not UTF-8: convert it, such as by  iconv -f {name} -t utf8 {path} > new.csv")
+
+
+def _is_utf16(path: FilePath) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(64)
+    return b"\0" in start or start.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _with_name(path: FilePath, reason: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -71,6 +72,7 @@ def open_table(X: Any) -> Source:
         return FrameSource(frame)
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InvalidTableError("A lazy frame was passed, but a table in memory is needed: use X.collect().")
+    _refuse_named_values(X)
     return ArraySource(_as_matrix(X))
 
 
@@ -174,11 +176,27 @@ def _label(dtype: Any) -> str:
     return type(dtype).__name__
 
 
+def _refuse_named_values(X: Any) -> None:
+    """Raise for a single column or row with names, which reshaping would lose."""
+    if isinstance(X, Mapping):
+        raise InvalidTableError(
+            "A dict was passed, but a table is needed: use pandas.DataFrame([X]) if it is a row, "
+            "pandas.DataFrame(X) if it holds columns."
+        )
+    if hasattr(X, "to_frame") and isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series):
+        raise InvalidTableError(
+            "A series was passed, but a table is needed: use X.to_frame() if it is a column, pandas.DataFrame([X]) "
+            "if it is a row."
+        )
+
+
 def _as_matrix(X: Any) -> NDArray[Any]:
     """Turn anything that is no frame into a two-dimensional array, mixed lists into objects."""
     if isinstance(X, np.ma.MaskedArray):
         X, mask = np.array(X.data, dtype=object), np.ma.getmaskarray(X)
         X[mask] = None
+    if type(X).__module__.startswith("torch") and hasattr(X, "detach"):
+        X = X.detach().cpu()  # numpy refuses tensors that require gradients or are elsewhere
     # A list of [1, "a"] as plain array would become texts.
     array = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
     if array.dtype.names is not None:

@@ -37,7 +37,10 @@ def row_weights(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.bool_] | No
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Weights as an array; an error says what is wrong with them."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTableError(f"sample_weight must hold numbers, a value per row, however: {error}") from error
     if weights.shape != (n_rows,):
         raise InvalidTableError(f"sample_weight must have shape ({n_rows},), however: {weights.shape}")
     bad = int((~np.isfinite(weights) | (weights < 0)).sum())
