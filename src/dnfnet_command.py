@@ -14,6 +14,9 @@ from typing import Any, NoReturn
 
 def main() -> int:
     """Import the command and run it; 130 after Ctrl-C."""
+    # Idle threads of torch and XGBoost sleep instead of spinning: on a machine that others keep busy too, spinning
+    # made the demo's training nine times slower. It has to be said before torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not if it was started to ignore Ctrl-C
         if usual:

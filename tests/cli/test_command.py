@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import dnfnet_command
 
 SCRIPT = "import sys, dnfnet_command; sys.exit(dnfnet_command.main())"
@@ -37,3 +39,15 @@ def test_the_command_runs_and_restores_ctrl_c(monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     assert dnfnet_command.main() == 7
     assert seen == [before]
+
+
+def test_idle_threads_sleep_unless_the_user_says_otherwise(monkeypatch):
+    """Spinning threads make everything many times slower on a busy machine."""
+    monkeypatch.setattr(sys, "argv", ["dnfnet", "--version"])
+    for given, expected in ((None, "passive"), ("active", "active")):
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        if given:
+            monkeypatch.setenv("OMP_WAIT_POLICY", given)
+        with pytest.raises(SystemExit):
+            dnfnet_command.main()
+        assert os.environ["OMP_WAIT_POLICY"] == expected
