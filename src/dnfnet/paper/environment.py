@@ -15,12 +15,12 @@ from dnfnet.paper.trial import PROTOCOL, canonical
 _PACKAGES = ("dnfnet", "torch", "numpy", "scikit-learn", "scipy", "pandas", "joblib")
 
 
-def describe_environment() -> dict[str, Any]:
-    """Describe code, packages and machine; equal descriptions have equal ``id``."""
+def describe_environment(*packages: str) -> dict[str, Any]:
+    """Describe code, packages (the study's and those named) and machine; equal descriptions have equal ``id``."""
     facts: dict[str, Any] = {
         "protocol": PROTOCOL,
         "commit": _commit(),
-        "packages": {name: _version(name) for name in _PACKAGES} | {"xgboost": _xgboost_version()},
+        "packages": {name: _version(name) for name in (*_PACKAGES, *packages)} | {"xgboost": _xgboost_version()},
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),

@@ -16,6 +16,7 @@ from dnfnet.paper.trial import Trial
 from dnfnet.training.metrics import METRICS
 
 Model = Callable[[Trial, Split, Clock], Predictions]
+Collection = Callable[[int], Mapping[str, Model]]
 
 
 def models(threads: int = 1) -> Mapping[str, Model]:
@@ -31,9 +32,11 @@ def models(threads: int = 1) -> Mapping[str, Model]:
     }
 
 
-def evaluate(trial: Trial, split: Split, clock: Clock, threads: int = 1) -> dict[str, Any]:
-    """Run a trial: the two scores, the metric, and facts about the training."""
-    available = models(threads)
+def evaluate(
+    trial: Trial, split: Split, clock: Clock, threads: int = 1, *, collection: Collection = models
+) -> dict[str, Any]:
+    """Run a trial of a model of ``collection``: the two scores, the metric, and facts about the training."""
+    available = collection(threads)
     if trial.model not in available:
         raise InvalidParameterError(f"model must be one of {', '.join(available)}, however: {trial.model!r}")
     predictions = available[trial.model](trial, split, clock)

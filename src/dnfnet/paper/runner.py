@@ -136,4 +136,4 @@ def _bar(total: int, progress: bool) -> Any:
     from tqdm.auto import tqdm
 
     # Trials differ a hundredfold in length, so the time left is an average over all of them, not the latest.
-    return tqdm(total=total, unit="trial", desc="paper", disable=not progress, smoothing=0.0, dynamic_ncols=True)
+    return tqdm(total=total, unit="trial", disable=not progress, smoothing=0.0, dynamic_ncols=True)

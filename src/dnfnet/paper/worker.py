@@ -20,12 +20,17 @@ from dnfnet.paper.trial import Trial
 # Ways in which a trial can come back without a record of its own.
 FOUND, BUSY, LEFT = "found", "busy", "left"
 
+Load = Callable[..., Any]
 Evaluate = Callable[..., dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What every trial of a run shares; travels to the workers."""
+    """What every trial of a run shares; travels to the workers.
+
+    ``load`` gives the rows of a trial's data set and partition, ``evaluate`` makes of them what is stored: the study's
+    own unless another collection of trials brings its own.
+    """
 
     store: str
     sources: DataSources = field(default_factory=DataSources)
@@ -34,6 +39,7 @@ class Task:
     threads: int = 1
     environment: str = ""
     main_process: int = field(default_factory=os.getpid)
+    load: Load = load_split
     evaluate: Evaluate = evaluate
 
 
@@ -72,7 +78,7 @@ def _evaluate(trial: Trial, store: Store, task: Task, clock: Clock) -> dict[str,
     import torch
 
     torch.set_num_threads(task.threads)
-    split = load_split(trial.dataset, trial.partition, task.sources, store.partitions_file(trial.dataset))
+    split = task.load(trial.dataset, trial.partition, task.sources, store.partitions_file(trial.dataset))
     return task.evaluate(trial, split, clock, task.threads)
 
 

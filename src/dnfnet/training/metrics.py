@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import r2_score, roc_auc_score
 
 from dnfnet.exceptions import InvalidTargetError
 
@@ -96,6 +96,11 @@ def mae(prediction: Array, target: NDArray, weight: NDArray | None = None) -> fl
     return _mean(np.abs(prediction - target), weight)
 
 
+def r2(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
+    """Share of the variance that is explained; of several outputs, the mean over them."""
+    return float(r2_score(target, prediction, sample_weight=weight))
+
+
 def poisson_deviance(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
     """Mean Poisson deviance of expected counts, over all outputs."""
     return _mean(2 * (xlogy(target, target / prediction) - target + prediction), weight)
@@ -125,6 +130,7 @@ METRICS = {
         Metric("accuracy", accuracy, greater_is_better=True),
         Metric("rmse", rmse, greater_is_better=False),
         Metric("mae", mae, greater_is_better=False),
+        Metric("r2", r2, greater_is_better=True),
         Metric("poisson_deviance", poisson_deviance, greater_is_better=False),
     )
 }
