@@ -87,10 +87,10 @@ class Runs:
     def basis(self) -> str:
         """What the figures rest on, in words."""
         parts = self.candidates
-        seeds = sorted({seed for _, seed in parts})
-        words = [f"{self.figure.n} partitions"]
-        if len(seeds) != 1:
-            words.append(f"{len(seeds)} seeds")
+        words = [_count(len({partition for partition, _ in parts}), "partition")]
+        n_seeds = len({seed for _, seed in parts})
+        if n_seeds > 1:
+            words.append(_count(n_seeds, "seed"))
         sizes = [len(records) for records in parts.values()]
         if self.name.startswith(Tuned.name) and sizes:
             low, high = min(sizes), max(sizes)
@@ -98,6 +98,10 @@ class Runs:
         troubles = Counter(record["status"] for record in self.records if record["status"] != OK)
         named = {"timeout": "at time limit", "failed": "failed"}
         return ", ".join(words + [f"{n} {named.get(status, status)}" for status, n in sorted(troubles.items())])
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _gain(ours: Record, theirs: Record) -> float:

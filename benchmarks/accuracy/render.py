@@ -53,9 +53,15 @@ def _dataset(bench: Bench, dataset: str, names: Sequence[str], reference: str) -
 
 
 def _line(runs: Runs, others: Sequence[Runs]) -> str:
-    gains = [_figure(runs.gain(other), sign="+") if other.name != runs.name else "" for other in others]
+    gains = ["" if other.name == runs.name else _gain(runs, other) for other in others]
     times = [_seconds(runs.seconds(kind)) for kind in ("fit_seconds", "fit_cpu_seconds")]
     return f"| {' | '.join([runs.name, _figure(runs.figure), *gains, *times, runs.basis])} |"
+
+
+def _gain(runs: Runs, other: Runs) -> str:
+    """A gain, with the number of partitions behind it where the line has more."""
+    gain = runs.gain(other)
+    return _figure(gain, sign="+") + (f" (of {gain.n})" if 0 < gain.n < runs.figure.n else "")
 
 
 def _figure(figure: Figure, sign: str = "") -> str:

@@ -25,6 +25,7 @@ def test_equal_to_scikit_learn(weighted):
     assert METRICS["log_loss"](p, y, weight) == pytest.approx(sk.log_loss(y, p, sample_weight=weight))
     assert METRICS["roc_auc"](p, y, weight) == pytest.approx(sk.roc_auc_score(y, p, sample_weight=weight))
     assert METRICS["accuracy"](p, y, weight) == pytest.approx(sk.accuracy_score(y, p > 0.5, sample_weight=weight))
+    assert METRICS["r2"](p[:, None], y[:, None], weight) == pytest.approx(sk.r2_score(y, p, sample_weight=weight))
     value = METRICS["rmse"](p[:, None], y[:, None], weight)
     assert value**2 == pytest.approx(sk.mean_squared_error(y, p, sample_weight=weight))
 
