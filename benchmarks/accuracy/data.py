@@ -135,5 +135,11 @@ def load_split(name: str, partition: int, sources: DataSources, partitions_file:
         return Rows(table.X.iloc[indices].reset_index(drop=True), table.y[indices])
 
     part = partitions.parts[partition]
-    parts = [rows(indices) for indices in (part.train, part.validation, part.test)]
-    return Split(*parts, table.n_classes, table.metric, partitions.checksum)
+    return Split(
+        train=rows(part.train),
+        validation=rows(part.validation),
+        test=rows(part.test),
+        n_classes=table.n_classes,
+        metric=table.metric,
+        checksum=partitions.checksum,
+    )
