@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABCMeta, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -25,10 +27,11 @@ from dnfnet.estimators.parameters import (
 )
 from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
 from dnfnet.estimators.rows import Rows, used_rows
+from dnfnet.estimators.settings import choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
-from dnfnet.nn import DNFNet
+from dnfnet.nn import DNFNet, Ensemble, LiteralInit, nets_of
 from dnfnet.table import Schema, Source, TableEncoder
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective, ProgressBar, TimeLimit, Trainer
 
@@ -61,16 +64,22 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def __init__(
         self,
         *,
-        n_formulas: int = 256,
-        beta: float | None = 0.7,
+        n_formulas: int | Literal["auto"] = "auto",
+        n_groups: int | Literal["auto"] | None = "auto",
+        n_ensemble: int = 1,
+        pieces: int | Literal["auto"] = "auto",
+        beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
-        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        learning_rate: float = 0.05,
-        batch_size: int = 2048,
-        max_epochs: int = 1000,
+        literal_init: LiteralInit = "unit",
+        learning_rate: float | Literal["auto"] = "auto",
+        schedule: Literal["cosine", "plateau"] = "cosine",
+        weight_decay: float | Literal["auto"] = "auto",
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
         lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
@@ -85,13 +94,19 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         device: str | torch.device = "cpu",
     ) -> None:
         self.n_formulas = n_formulas
+        self.n_groups = n_groups
+        self.n_ensemble = n_ensemble
+        self.pieces = pieces
         self.beta = beta
         self.conjunctions = conjunctions
         self.lengths = lengths
         self.keep_probs = keep_probs
         self.localization = localization
         self.structure = structure
+        self.literal_init = literal_init
         self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.weight_decay = weight_decay
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.patience = patience
@@ -163,15 +178,37 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if not fresh:
             refuse_new_structure(self)
         random = check_random_state(self.random_state)
-        train, valid = self._rows(X, y, eval_set, sample_weight, random, fresh)
+        parts = self._parts(X, y, eval_set, sample_weight, random, fresh)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
         if fresh:
             self._start(generator)
         self.__dict__.pop("_stream", None)
-        trainer = self._trainer(generator, steps_per_epoch=-(-train.n_rows // self.batch_size))
-        trainer.fit(train.source(self.batch_size), valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
-        self._keep(trainer)
+        self._train(parts, generator)
         return self
+
+    def _train(self, parts: Iterable[tuple[Rows, Rows]], generator: torch.Generator) -> None:
+        """Train each network on its rows; Ctrl-C ends the ensemble with those that have finished an epoch."""
+        nets, trainers, started = nets_of(self.network_), [], time.monotonic()
+        for net, (train, valid) in zip(nets, parts, strict=True):
+            left = None
+            if self.time_limit is not None:
+                left = (self.time_limit - (time.monotonic() - started)) / (len(nets) - len(trainers))
+            steps_per_epoch = -(-train.n_rows // self.settings_.batch_size)
+            trainer = self._trainer(net, generator, steps_per_epoch, number=len(trainers) + 1, time_limit=left)
+            source = train.source(self.settings_.batch_size)
+            try:
+                trainer.fit(source, valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
+            except KeyboardInterrupt:
+                if not trainers:
+                    raise
+                trainers[-1].interrupted()
+                break
+            trainers.append(trainer)
+            if trainer.stop_reason == "interrupted":
+                break
+        if len(trainers) < len(nets):
+            self.network_ = Ensemble(nets[: len(trainers)])
+        self._keep(trainers)
 
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
@@ -199,18 +236,19 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             if not isinstance(callback, Callback):
                 raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
 
-    def _rows(
+    def _parts(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool
-    ) -> tuple[Rows, Rows]:
-        """Encoded training and validation rows; learns target and encoding first if ``fresh``."""
+    ) -> Iterator[tuple[Rows, Rows]]:
+        """Encoded training and validation rows of each network; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
+        self._set_settings(n_rows, fresh)
         weight = self._weigh(y, weight, learn=True)
-        one_batch = n_rows <= self.batch_size
+        one_batch = n_rows <= self.settings_.batch_size
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
-        valid = np.zeros(n_rows, dtype=bool)
-        if eval_set is None:
-            valid = split_kinds(kinds, self.validation_fraction, random, self._strata(numbers))
+        fraction = self.validation_fraction if eval_set is None else 0.0
+        splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
+        valid = splits[0]  # what all networks share is learned without these rows
         if fresh:
             # A row that is not for training has weight 0 there, which is the same as being absent.
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
@@ -220,14 +258,26 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         else:
             self._check_target(y)
         rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
-        parts = [rows.take(part) for part in (~valid, valid)]
-        if one_batch:
-            parts = [part.merged(kinds[chosen]) for part, chosen in zip(parts, (~valid, valid), strict=True)]
-        return parts[0], parts[1] if eval_set is None else self._eval_rows(eval_set)
+        given = None if eval_set is None else self._eval_rows(eval_set)
+
+        def part(chosen: NDArray[np.bool_]) -> Rows:
+            taken = rows.take(chosen)
+            return taken.merged(kinds[chosen]) if one_batch else taken
+
+        return ((part(~valid), part(valid) if given is None else given) for valid in splits)
+
+    def _set_settings(self, n_rows: int, fresh: bool) -> None:
+        """Numbers for every "auto"; what a network was built with stays."""
+        settings = choose_settings(self, n_rows)
+        if not fresh:
+            built = self.settings_
+            settings = replace(settings, n_formulas=built.n_formulas, n_groups=built.n_groups, pieces=built.pieces)
+        self.settings_ = settings
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
+        self._set_settings(table.shape[0], fresh)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target(y)
@@ -246,7 +296,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
     def _learn_table(self, table: Source, weight: NDArray | None) -> None:
-        encoder = TableEncoder(datetimes=self.datetimes, extra_columns=self.extra_columns)
+        encoder = TableEncoder(pieces=self.settings_.pieces, datetimes=self.datetimes, extra_columns=self.extra_columns)
         self.encoder_ = encoder.fit(table, weight)
         self._set_names()
 
@@ -260,48 +310,73 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         objective = self.target_.objective(self.metric)
         return objective if isinstance(self.loss, str) else CustomLoss(objective, self.loss)
 
-    def _network(self, generator: torch.Generator, *, draw_masks: bool = True) -> DNFNet:
-        """A network with these settings; one whose state is loaded afterwards need not draw its random masks."""
+    def _network(
+        self, generator: torch.Generator, *, n_nets: int | None = None, draw_masks: bool = True
+    ) -> DNFNet | Ensemble:
+        """The network, or an ensemble of ``n_nets`` if that is more than one; to load a state, no masks are drawn."""
         self._structure = structure_of(self)
+        nets = [self._one_network(generator, draw_masks) for _ in range(n_nets or self.n_ensemble)]
+        return nets[0] if self.n_ensemble == 1 else Ensemble(nets)
+
+    def _one_network(self, generator: torch.Generator, draw_masks: bool) -> DNFNet:
         keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
         try:
             return DNFNet(
                 len(self.encoder_.encoded_names),
                 self._objective().n_outputs,
-                n_formulas=self.n_formulas,
+                n_formulas=self.settings_.n_formulas,
+                n_groups=self.settings_.n_groups,
                 beta=self.beta,
                 conjunctions=tuple(self.conjunctions),
                 lengths=tuple(self.lengths),
                 keep_probs=keep_probs,
                 localization=self.localization,
                 structure=self.structure,
+                literal_init=self.literal_init,
                 generator=generator,
             ).to(device=self.device, dtype=torch.float32)
         except (ValueError, RuntimeError, AssertionError) as error:
             raise InvalidParameterError(f"There can be no network with these parameters: {error}") from error
 
-    def _trainer(self, generator: torch.Generator, steps_per_epoch: int) -> Trainer:
-        callbacks = [ProgressBar()] * bool(self.verbose) + list(self.callbacks)
-        if self.time_limit is not None:
-            callbacks.append(TimeLimit(self.time_limit))
+    def _trainer(
+        self,
+        net: DNFNet | Ensemble,
+        generator: torch.Generator,
+        steps_per_epoch: int,
+        *,
+        number: int = 1,
+        time_limit: float | None = None,
+        schedule: Literal["cosine", "plateau"] | None = None,
+    ) -> Trainer:
+        """A trainer for the network of that number, with its progress bar and its time limit."""
+        name = "DNF-Net" if self.n_ensemble == 1 else f"DNF-Net {number}/{self.n_ensemble}"
+        callbacks = [ProgressBar(name)] * bool(self.verbose) + list(self.callbacks)
+        if time_limit is not None:
+            callbacks.append(TimeLimit(time_limit))
+        settings, schedule = self.settings_, schedule or self.schedule
+        patience = epochs_to_wait(self.patience, 30, steps_per_epoch)
         return Trainer(
-            self.network_,
+            net,
             self._objective(),
-            learning_rate=self.learning_rate,
-            max_epochs=self.max_epochs,
-            patience=epochs_to_wait(self.patience, 30, steps_per_epoch),
+            learning_rate=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            schedule=schedule,
+            max_epochs=settings.max_epochs,
+            patience=settings.max_epochs if schedule == "cosine" and isinstance(self.patience, str) else patience,
             lr_patience=epochs_to_wait(self.lr_patience, 10, steps_per_epoch),
             generator=generator,
             callbacks=callbacks,
         )
 
-    def _keep(self, trainer: Trainer) -> None:
-        done = len(self.history_)
-        self.history_ += [{**row, "epoch": done + row["epoch"]} for row in trainer.history]
+    def _keep(self, trainers: Sequence[Trainer]) -> None:
+        """The history of all networks, one after the other, and how the last one ended."""
+        for trainer in trainers:
+            done = len(self.history_)
+            self.history_ += [{**row, "epoch": done + row["epoch"]} for row in trainer.history]
+            self.best_epoch_ = done + trainer.best_epoch
         self.n_iter_ = len(self.history_)
-        self.best_epoch_ = done + trainer.best_epoch
-        self.best_score_ = trainer.best_score
-        self.stop_reason_ = trainer.stop_reason
+        self.best_score_ = float(np.mean([trainer.best_score for trainer in trainers]))
+        self.stop_reason_ = trainers[-1].stop_reason
 
     def _set_names(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -328,10 +403,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def feature_selection_(self) -> NDArray[np.bool_]:
         """Which encoded inputs each formula kept: (n_formulas, inputs); their names are ``encoder_.encoded_names``."""
         require_fitted(self)
-        gate = self.network_.block.gate()
-        if gate is None:
-            return np.ones((self.network_.block.layout.n_formulas, self.network_.block.d_in), dtype=bool)
-        return gate.detach().cpu().numpy() > 0
+        return np.concatenate([net.block.selected().cpu().numpy() for net in nets_of(self.network_)])
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, which `dnfnet.load` reads; the old file stays until the new one is whole."""

@@ -16,6 +16,7 @@ from dnfnet.estimators.class_weights import ClassFactors, ClassWeight
 from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.nn import LiteralInit
 from dnfnet.training import Callback, LossFunction, MetricChoice
 
 if TYPE_CHECKING:
@@ -37,8 +38,17 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     class_weight : dict, "balanced" or None
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
-    n_formulas : int
-        Number of formulas.
+    n_formulas : int or "auto"
+        Number of formulas; "auto" is 256.
+    n_groups : int, "auto" or None
+        Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
+        "auto" makes groups of 16; ``None`` is the paper's single output layer.
+    n_ensemble : int
+        Networks that are trained one after the other, each from another draw and, without ``eval_set``, with other rows
+        to stop by; their predictions are averaged.
+    pieces : int or "auto"
+        Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
+        through that range, from 0 to 1. "auto" is 8; 1 is plain standardisation.
     beta : float or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
     conjunctions, lengths : sequence of int
@@ -49,14 +59,24 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         The paper's localization, a constant 1/n in its place, or nothing.
     structure : {"dnf", "dense"}
         Formulas, or dense layers of the same widths.
-    learning_rate : float
-    batch_size : int
-    max_epochs : int
+    literal_init : {"unit", "xavier"}
+        How the literals' weights start: with variance 1 of each literal, or as the authors did.
+    learning_rate : float or "auto"
+        The highest rate; "auto" is 0.02.
+    schedule : {"cosine", "plateau"}
+        Whether the rate falls along a cosine over all ``max_epochs``, or is halved when the training loss stays.
+    weight_decay : float or "auto"
+        The share of each weight that a step at rate 1 takes away; "auto" is 0.3.
+    batch_size : int or "auto"
+        "auto" is all rows up to 1,024 of them, 512 up to 65,536 and 1,024 beyond.
+    max_epochs : int or "auto"
+        "auto" is as many as make 600 steps, at least 20 and at most 400.
     patience : int or "auto"
-        Epochs without a strictly better validation score until training stops. "auto" is the paper's 30, or 120 steps
-        where an epoch has fewer than 4 of them.
+        Epochs without a strictly better validation score until training stops. "auto" is never with the cosine schedule,
+        which has its end; with the other one the paper's 30, or 120 steps where an epoch has fewer than 4 of them.
     lr_patience : int or "auto"
-        Epochs without a lower training loss until the learning rate is halved. "auto" is the paper's 10, or 40 steps.
+        Epochs without a lower training loss until ``schedule="plateau"`` halves the rate. "auto" is the paper's 10, or 40
+        steps.
     validation_fraction : float
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
@@ -81,7 +101,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     ----------
     classes_ : ndarray
         The labels, sorted.
-    network_ : DNFNet
+    network_ : DNFNet, or Ensemble with ``n_ensemble`` above 1
+    settings_ : Settings
+        The numbers that "auto" became.
     encoder_ : TableEncoder
     schema_ : Schema
         What each column of the table became.
@@ -90,10 +112,10 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     n_iter_ : int
         Number of epochs.
     best_score_, best_epoch_ : float, int
-        Validation score of the weights that were kept, and their epoch.
+        Validation score of the weights that were kept, and their epoch; of an ensemble the mean, and the last one's.
     stop_reason_ : str
     feature_selection_ : ndarray of bool, shape (n_formulas, inputs)
-        What each formula kept.
+        What each formula kept, the networks of an ensemble one after the other.
 
     Examples
     --------
@@ -111,16 +133,22 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         *,
         loss: Literal["log_loss"] | LossFunction = "log_loss",
         class_weight: ClassWeight = None,
-        n_formulas: int = 256,
-        beta: float | None = 0.7,
+        n_formulas: int | Literal["auto"] = "auto",
+        n_groups: int | Literal["auto"] | None = "auto",
+        n_ensemble: int = 1,
+        pieces: int | Literal["auto"] = "auto",
+        beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
-        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        learning_rate: float = 0.05,
-        batch_size: int = 2048,
-        max_epochs: int = 1000,
+        literal_init: LiteralInit = "unit",
+        learning_rate: float | Literal["auto"] = "auto",
+        schedule: Literal["cosine", "plateau"] = "cosine",
+        weight_decay: float | Literal["auto"] = "auto",
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
         lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
@@ -136,13 +164,19 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     ) -> None:
         super().__init__(
             n_formulas=n_formulas,
+            n_groups=n_groups,
+            n_ensemble=n_ensemble,
+            pieces=pieces,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,
             keep_probs=keep_probs,
             localization=localization,
             structure=structure,
+            literal_init=literal_init,
             learning_rate=learning_rate,
+            schedule=schedule,
+            weight_decay=weight_decay,
             batch_size=batch_size,
             max_epochs=max_epochs,
             patience=patience,
@@ -169,13 +203,18 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         """
         return cls(
             n_formulas=n_formulas,
+            n_groups=None,
+            pieces=1,
             beta=beta,
             conjunctions=(6, 9, 12, 15),
             lengths=(2, 4, 6),
             keep_probs=(0.1, 0.3, 0.5, 0.7, 0.9),
             localization="gaussian",
             structure="dnf",
+            literal_init="xavier",
             learning_rate=0.05,
+            schedule="plateau",
+            weight_decay=0.0,
             batch_size=2048,
             max_epochs=1000,
             patience=30,

@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
 
 SHARED: dict[str, list[Any]] = {
-    "n_formulas": [Interval(Integral, 1, None, closed="left")],
+    "n_formulas": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "n_groups": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+    "n_ensemble": [Interval(Integral, 1, None, closed="left")],
+    "pieces": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "beta": [Interval(Real, 0, None, closed="neither"), None],
     "conjunctions": ["array-like"],
     "lengths": ["array-like"],
     "keep_probs": ["array-like", None],
     "localization": [StrOptions({"gaussian", "uniform"}), None],
     "structure": [StrOptions({"dnf", "dense"})],
-    "learning_rate": [Interval(Real, 0, None, closed="neither")],
-    "batch_size": [Interval(Integral, 1, None, closed="left")],
-    "max_epochs": [Interval(Integral, 1, None, closed="left")],
+    "literal_init": [StrOptions({"unit", "xavier"})],
+    "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    "schedule": [StrOptions({"cosine", "plateau"})],
+    "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "lr_patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "validation_fraction": [Interval(Real, 0, 1, closed="left")],
@@ -52,7 +58,10 @@ REGRESSOR: dict[str, list[Any]] = {
 
 
 # What a network is built from, and cannot be changed once it is there.
-STRUCTURE = ("n_formulas", "beta", "conjunctions", "lengths", "keep_probs", "localization", "structure")
+STRUCTURE = (
+    *("n_formulas", "n_groups", "n_ensemble", "pieces", "beta", "conjunctions", "lengths", "keep_probs"),
+    *("localization", "structure", "literal_init"),
+)
 
 
 def structure_of(model: BaseDNFNet) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.parameters import REGRESSOR
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.exceptions import InvalidParameterError
+from dnfnet.nn import LiteralInit
 from dnfnet.training import Callback, LossFunction, MetricChoice, RealLoss
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
     metric : {"rmse", "mae", "pinball", "poisson_deviance"}, Metric, callable or None
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
-    n_formulas, beta, conjunctions, lengths, keep_probs, localization, structure, learning_rate, batch_size, \
-max_epochs, patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, \
-random_state, verbose, device
+    n_formulas, n_groups, n_ensemble, pieces, beta, conjunctions, lengths, keep_probs, localization, structure, \
+literal_init, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
+validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, random_state, verbose, device
         As in `DNFNetClassifier`.
 
     Attributes
     ----------
-    network_, encoder_, schema_, history_, n_iter_, best_score_, best_epoch_, stop_reason_, feature_selection_
+    network_, encoder_, schema_, settings_, history_, n_iter_, best_score_, best_epoch_, stop_reason_, feature_selection_
         As in `DNFNetClassifier`.
 
     Examples
@@ -69,16 +70,22 @@ random_state, verbose, device
         *,
         loss: RealLoss | LossFunction = "squared_error",
         quantiles: Sequence[float] = (0.1, 0.5, 0.9),
-        n_formulas: int = 256,
-        beta: float | None = 0.7,
+        n_formulas: int | Literal["auto"] = "auto",
+        n_groups: int | Literal["auto"] | None = "auto",
+        n_ensemble: int = 1,
+        pieces: int | Literal["auto"] = "auto",
+        beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
-        localization: Literal["gaussian", "uniform"] | None = "gaussian",
+        localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        learning_rate: float = 0.05,
-        batch_size: int = 2048,
-        max_epochs: int = 1000,
+        literal_init: LiteralInit = "unit",
+        learning_rate: float | Literal["auto"] = "auto",
+        schedule: Literal["cosine", "plateau"] = "cosine",
+        weight_decay: float | Literal["auto"] = "auto",
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
         lr_patience: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
@@ -94,13 +101,19 @@ random_state, verbose, device
     ) -> None:
         super().__init__(
             n_formulas=n_formulas,
+            n_groups=n_groups,
+            n_ensemble=n_ensemble,
+            pieces=pieces,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,
             keep_probs=keep_probs,
             localization=localization,
             structure=structure,
+            literal_init=literal_init,
             learning_rate=learning_rate,
+            schedule=schedule,
+            weight_decay=weight_decay,
             batch_size=batch_size,
             max_epochs=max_epochs,
             patience=patience,

@@ -19,6 +19,7 @@ from dnfnet.estimators.classifier import DNFNetClassifier
 from dnfnet.estimators.parameters import LostFunction, function_name
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.estimators.regressor import DNFNetRegressor
+from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.target_files import fail, read_target, target_state
 from dnfnet.exceptions import DNFNetError, ModelFileError, ModelFileWarning
 from dnfnet.nn.layout import count_literals
@@ -29,6 +30,15 @@ KINDS: dict[str, type[BaseDNFNet]] = {"DNFNetClassifier": DNFNetClassifier, "DNF
 FITTED = ("n_iter_", "best_epoch_", "best_score_", "stop_reason_")
 MAX_CONJUNCTIONS = 10**6
 CUSTOM = "custom"
+# Arguments that came later than the first files, with the values that those were made with.
+EARLIER = {
+    "n_groups": None,
+    "n_ensemble": 1,
+    "pieces": 1,
+    "literal_init": "xavier",
+    "schedule": "plateau",
+    "weight_decay": 0.0,
+}
 
 
 def save(model: BaseDNFNet, path: str | Path) -> None:
@@ -40,6 +50,7 @@ def save(model: BaseDNFNet, path: str | Path) -> None:
     manifest = {
         "kind": type(model).__name__,
         "parameters": _parameters(model),
+        "settings": model.settings_.to_dict(),
         "encoder": entry,
         "target": target,
         "fitted": {name: getattr(model, name) for name in FITTED},
@@ -80,20 +91,22 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     kind = manifest["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         fail(f"it is of the unknown kind {kind!r}")
-    model = KINDS[kind](**_restored(manifest["parameters"]))
+    model = KINDS[kind](**{**EARLIER, **_restored(manifest["parameters"])})
     model._check_params()
+    model.settings_ = (
+        Settings.from_dict(manifest["settings"]) if "settings" in manifest else choose_settings(model, n_rows=1)
+    )
     model.encoder_ = TableEncoder.from_state(manifest["encoder"], _under("encoder.", arrays))
     model._set_names()
     target = read_target(manifest["target"], _under("target.", arrays))
     if isinstance(target, Reals) != isinstance(model, DNFNetRegressor):
         fail("its target is none of its kind")
     state = {name: torch.from_numpy(value) for name, value in _under("network.", arrays).items()}
-    n_outputs = target.objective(None).n_outputs
-    if tuple(state["head.weight"].shape) != (n_outputs, model.n_formulas):
-        fail(f"its output layer has shape {tuple(state['head.weight'].shape)} for {n_outputs} outputs")
     model._set_target(target)
-    _check_sizes(model, state)
-    model.network_ = model._network(torch.Generator(), draw_masks=False)
+    nets = _nets(model, state)
+    for net in nets:
+        _check_sizes(model, net, target.objective(None).n_outputs)
+    model.network_ = model._network(torch.Generator(), n_nets=len(nets), draw_masks=False)
     _check_state(model, state)
     model.network_.load_state_dict(state)
     model.network_.eval()
@@ -101,12 +114,27 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     return model
 
 
-def _check_sizes(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
+def _nets(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+    """The tensors of each network; an ensemble that was interrupted has fewer than it was to have."""
+    if model.n_ensemble == 1:
+        return [state]
+    nets = [_under(f"nets.{i}.", state) for i in range(min(model.n_ensemble, len(state)))]
+    nets = [net for net in nets if net]
+    if not nets or sum(map(len, nets)) != len(state):
+        fail("its networks are not complete")
+    return nets
+
+
+def _check_sizes(model: BaseDNFNet, state: dict[str, torch.Tensor], n_outputs: int) -> None:
     """Before a network is built: its size must be that of the tensors in the file, however large the settings are."""
     for sizes in (model.conjunctions, model.lengths):
         if not sizes or not all(type(size) is int and 0 < size <= MAX_CONJUNCTIONS for size in sizes):
             fail("its conjunctions or lengths are no sizes")
-    n_literals = count_literals(model.n_formulas, model.conjunctions, model.lengths)
+    n_formulas, n_groups = model.settings_.n_formulas, model.settings_.n_groups
+    head = (n_outputs, n_formulas) if n_groups is None else (n_groups, n_formulas // n_groups, n_outputs)
+    if tuple(state["head.weight"].shape) != head:
+        fail(f"its output layer has shape {tuple(state['head.weight'].shape)}, its settings ask for {head}")
+    n_literals = count_literals(n_formulas, model.conjunctions, model.lengths)
     expected = (n_literals, len(model.encoder_.encoded_names))
     if tuple(state["block.weight"].shape) != expected:
         fail(f"its weights have shape {tuple(state['block.weight'].shape)}, its settings ask for {expected}")
@@ -190,7 +218,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _under(prefix: str, arrays: dict[str, NDArray]) -> dict[str, NDArray]:
+def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
 

@@ -22,13 +22,13 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
     """
     generator = torch.Generator()
     generator.set_state(stream["generator"])
-    trainer = model._trainer(generator, steps_per_epoch=1)
+    trainer = model._trainer(model.network_, generator, steps_per_epoch=1, schedule="plateau")
     if "optimizer" in stream:
         trainer.optimizer.load_state_dict(stream["optimizer"])
     for group in trainer.optimizer.param_groups:
-        group["lr"] = float(model.learning_rate)
-    _train(trainer, rows.source(model.batch_size))
-    model._keep(trainer)
+        group["lr"] = model.settings_.learning_rate
+    _train(trainer, rows.source(model.settings_.batch_size))
+    model._keep([trainer])
     return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}
 
 

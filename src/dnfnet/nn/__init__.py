@@ -1,7 +1,9 @@
 """The paper in pure torch: one equation per function, one component per module."""
 
-from dnfnet.nn.dnnf import DNNF, DenseBlock
+from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit
+from dnfnet.nn.ensemble import Ensemble, nets_of
 from dnfnet.nn.gates import exact_and, exact_or, projected_and, soft_and, soft_or
+from dnfnet.nn.heads import GroupHeads
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.network import DNFNet
@@ -11,14 +13,18 @@ __all__ = [
     "DNNF",
     "DNFNet",
     "DenseBlock",
+    "Ensemble",
     "FeatureSelection",
+    "GroupHeads",
     "Layout",
+    "LiteralInit",
     "Localization",
     "UniformLocalization",
     "binary_threshold",
     "elastic_net",
     "exact_and",
     "exact_or",
+    "nets_of",
     "projected_and",
     "soft_and",
     "soft_or",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import torch
 from torch import Tensor, nn
 
@@ -10,11 +12,14 @@ from dnfnet.nn.layout import Layout
 from dnfnet.nn.selection import FeatureSelection
 
 
-class LiteralBlock(nn.Module):
-    """The trainable affine literals that every block starts with.
+# "xavier" is one draw over the whole matrix, as the authors trained it: the more literals, the closer to 0 they start,
+# and a conjunction of many literals near 0 is false everywhere, with hardly a gradient. "unit" gives each literal the
+# variance 1 over independent standardised features that its formula's random mask keeps.
+LiteralInit = Literal["xavier", "unit"]
 
-    The weights are one Xavier-uniform draw over the whole matrix, the biases are 0, as the authors trained it.
-    """
+
+class LiteralBlock(nn.Module):
+    """The trainable affine literals that every block starts with; their biases start at 0."""
 
     def __init__(
         self,
@@ -22,20 +27,42 @@ class LiteralBlock(nn.Module):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
+        init: LiteralInit = "xavier",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        if init not in get_args(LiteralInit):
+            raise ValueError(f"init must be one of {get_args(LiteralInit)}, however: {init=}")
         if d_in < 1:
             raise ValueError(f"d_in must be at least 1, however: {d_in=}")
         self.d_in, self.layout, self.selection = d_in, layout, selection
         self.weight = nn.Parameter(torch.empty(layout.n_literals, d_in))
         self.bias = nn.Parameter(torch.zeros(layout.n_literals))
-        nn.init.xavier_uniform_(self.weight, generator=generator)
+        if init == "xavier":
+            nn.init.xavier_uniform_(self.weight, generator=generator)
+        else:
+            nn.init.uniform_(self.weight, -1, 1, generator=generator)
+            self.weight.data *= layout.per_literal((3 / self._n_kept()).sqrt())
+
+    def _n_kept(self) -> Tensor:
+        """How many features each formula can ever see, ``(n_formulas, 1)``; 1 for none."""
+        mask = None if self.selection is None else self.selection.random_mask
+        if mask is None:
+            return torch.full((self.layout.n_formulas, 1), float(self.d_in))
+        return mask.sum(-1, keepdim=True).clamp(min=1).to(torch.get_default_dtype())
 
     def gate(self) -> Tensor | None:
         """What each formula uses of each feature, ``(n_formulas, d_in)``; ``None`` when it uses all."""
         gate = None if self.selection is None else self.selection()
         return None if gate is None else gate.to(self.weight)
+
+    @torch.no_grad()
+    def selected(self) -> Tensor:
+        """Which features each formula uses, ``(n_formulas, d_in)`` of bool."""
+        gate = self.gate()
+        if gate is None:
+            return torch.ones(self.layout.n_formulas, self.d_in, dtype=torch.bool)
+        return gate > 0
 
     def extra_repr(self) -> str:
         """What ``print(module)`` shows."""
@@ -55,6 +82,8 @@ class DNNF(LiteralBlock):
     layout : Layout
     selection : FeatureSelection, optional
         Left out, every formula sees every feature.
+    init : {"xavier", "unit"}
+        How the weights start: see `LiteralInit`.
     generator : torch.Generator, optional
 
     Examples
@@ -70,9 +99,10 @@ class DNNF(LiteralBlock):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
+        init: LiteralInit = "xavier",
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, generator=generator)
+        super().__init__(d_in, layout, selection=selection, init=init, generator=generator)
         self._packed = ops.PackCache()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -120,9 +150,10 @@ class DenseBlock(LiteralBlock):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
+        init: LiteralInit = "xavier",
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, generator=generator)
+        super().__init__(d_in, layout, selection=selection, init=init, generator=generator)
         self.conjunctions = xavier_linear(layout.n_literals, layout.n_conjunctions, generator)
         self.formulas = xavier_linear(layout.n_conjunctions, layout.n_formulas, generator)
 

@@ -22,9 +22,9 @@ def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
 
 
 class Localization(nn.Module):
-    """Softmax over the formulas of σ(τ)·exp(−‖σ ⊙ (x − μ)‖₂).
+    """Softmax over the formulas, or over those of each group, of σ(τ)·exp(−‖σ ⊙ (x − μ)‖₂).
 
-    **Shape**: ``(*, d_in) -> (*, n_formulas)``; each row adds up to 1.
+    **Shape**: ``(*, d_in) -> (*, n_formulas)``; each row adds up to 1, with groups each group of it.
 
     Examples
     --------
@@ -33,22 +33,30 @@ class Localization(nn.Module):
     (torch.Size([3, 8]), True)
     """
 
-    def __init__(self, n_formulas: int, d_in: int, *, generator: torch.Generator | None = None) -> None:
+    def __init__(
+        self, n_formulas: int, d_in: int, *, n_groups: int = 1, generator: torch.Generator | None = None
+    ) -> None:
         super().__init__()
+        self.n_groups = n_groups
         self.mu = nn.Parameter(torch.randn(n_formulas, d_in, generator=generator))
         self.sigma = nn.Parameter(torch.randn(n_formulas, d_in, generator=generator))
         self.tau = nn.Parameter(torch.tensor(2.0))
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight of each formula at each row."""
-        return ops.local_weights(self.squared_distances(x), torch.sigmoid(self.tau))
+        squared = self.squared_distances(x)
+        weights = ops.local_weights(squared.reshape(*self._groups(squared)), torch.sigmoid(self.tau))
+        return weights.reshape(squared.shape)
 
     def localize(self, formulas: Tensor, x: Tensor) -> Tensor:
         """Formulas times their weights, in one operation."""
-        n_formulas = formulas.shape[-1]
-        squared = self.squared_distances(x).reshape(-1, n_formulas)
-        localized = ops.localize(formulas.reshape(-1, n_formulas), squared, torch.sigmoid(self.tau))
-        return localized.reshape(formulas.shape)
+        groups = self._groups(formulas)
+        squared = self.squared_distances(x).reshape(*groups)
+        return ops.localize(formulas.reshape(*groups), squared, torch.sigmoid(self.tau)).reshape(formulas.shape)
+
+    def _groups(self, formulas: Tensor) -> tuple[int, int]:
+        """The shape with one row for each row and group."""
+        return -1, formulas.shape[-1] // self.n_groups
 
     def squared_distances(self, x: Tensor) -> Tensor:
         """‖σ ⊙ (x − μ)‖₂² of each row to each formula's centre."""

@@ -8,7 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from dnfnet.nn.dnnf import DNNF, DenseBlock, xavier_linear
+from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit, xavier_linear
+from dnfnet.nn.heads import GroupHeads
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.selection import FeatureSelection
@@ -19,7 +20,8 @@ STRUCTURES = {"dnf": DNNF, "dense": DenseBlock}
 class DNFNet(nn.Module):
     """The network of the paper; each component can be left out or replaced by an argument.
 
-    **Shape**: ``net(x)``: ``(rows, d_in) -> (rows, d_out)``; ``net.embed(x)``: ``(rows, d_in) -> (rows, n_formulas)``.
+    **Shape**: ``net(x)``: ``(rows, d_in) -> (rows, d_out)``, or ``(rows, n_groups, d_out)`` with groups;
+    ``net.embed(x)``: ``(rows, d_in) -> (rows, n_formulas)``.
 
     Parameters
     ----------
@@ -41,6 +43,11 @@ class DNFNet(nn.Module):
         The paper's localization, a constant 1/n in its place, or nothing.
     structure : {"dnf", "dense"}
         Fixed conjunctions and disjunctions, or trained dense layers of the same widths.
+    n_groups : int or None
+        Groups of consecutive formulas with an output layer each, which learn independently and whose predictions are
+        averaged; ``None`` is the paper's single output layer. A localization then is one among the formulas of a group.
+    literal_init : {"xavier", "unit"}
+        How the literals' weights start: see `LiteralInit`.
     generator : torch.Generator, optional
         Source of the random mask and of the initial weights.
 
@@ -64,6 +71,8 @@ class DNFNet(nn.Module):
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
         localization: Literal["gaussian", "uniform"] | None = "gaussian",
         structure: Literal["dnf", "dense"] = "dnf",
+        n_groups: int | None = None,
+        literal_init: LiteralInit = "xavier",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -82,13 +91,22 @@ class DNFNet(nn.Module):
                 run=len(layout.conjunctions),
                 generator=generator,
             )
-        self.block = STRUCTURES[structure](d_in, layout, selection=selection, generator=generator)
-        self.localization = _localization(localization, n_formulas, d_in, generator)
-        self.head = xavier_linear(n_formulas, d_out, generator)
+        self.block = STRUCTURES[structure](d_in, layout, selection=selection, init=literal_init, generator=generator)
+        self.localization = _localization(localization, n_formulas, d_in, n_groups or 1, generator)
+        self.head: nn.Module = (
+            xavier_linear(n_formulas, d_out, generator)
+            if n_groups is None
+            else GroupHeads(n_formulas, n_groups=n_groups, d_out=d_out, generator=generator)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits."""
+        """Logits; with groups, those of each."""
         return self.head(self.embed(x))
+
+    def members(self, x: Tensor) -> Tensor:
+        """Logits of each group, ``(rows, groups, d_out)``; a network without groups is one."""
+        logits = self(x)
+        return logits if logits.dim() == 3 else logits.unsqueeze(1)
 
     def embed(self, x: Tensor) -> Tensor:
         """Localized truth values of the formulas: the paper's E(x)."""
@@ -98,16 +116,17 @@ class DNFNet(nn.Module):
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""
         selection = self.block.selection
-        return self.head.weight.new_zeros(()) if selection is None else selection.penalty().to(self.head.weight)
+        like = self.block.weight
+        return like.new_zeros(()) if selection is None else selection.penalty().to(like)
 
 
 def _localization(
-    kind: str | None, n_formulas: int, d_in: int, generator: torch.Generator | None
+    kind: str | None, n_formulas: int, d_in: int, n_groups: int, generator: torch.Generator | None
 ) -> Localization | UniformLocalization | None:
     if kind is None:
         return None
     if kind == "gaussian":
-        return Localization(n_formulas, d_in, generator=generator)
+        return Localization(n_formulas, d_in, n_groups=n_groups, generator=generator)
     if kind == "uniform":
-        return UniformLocalization(n_formulas)
+        return UniformLocalization(n_formulas // n_groups)
     raise ValueError(f"localization must be 'gaussian', 'uniform' or None, however: localization={kind!r}")

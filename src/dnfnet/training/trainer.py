@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -15,18 +15,20 @@ from dnfnet.exceptions import NonFiniteLossError, TrainingWarning
 from dnfnet.training.callbacks import Callback
 from dnfnet.training.history import History
 from dnfnet.training.objectives import Objective
-from dnfnet.training.optim import TensorFlowAdam, halve_on_plateau
+from dnfnet.training.optim import CosineDecay, halve_on_plateau, make_optimizer
 from dnfnet.training.source import Batch, BatchSource
 
 logger = logging.getLogger(__name__)
 
 
 class Trainer:
-    """Trains a network by the paper's rules (Appendix D.2).
+    """Trains a network, without further arguments by the paper's rules (Appendix D.2).
 
     Adam with the authors' epsilon; the rate is halved on a plateau of the training loss including the penalty; training
     stops after ``patience`` epochs without a strictly better validation score; the best epoch's weights are restored.
     Without validation rows the training loss takes the score's place.
+
+    The other rules: ``schedule="cosine"`` plans the rate over all ``max_epochs``, and ``weight_decay`` shrinks weights.
 
     Parameters
     ----------
@@ -39,6 +41,10 @@ class Trainer:
     lr_patience : int
         Epochs without a lower training loss until the rate is halved.
     min_learning_rate : float
+        Where halving ends.
+    schedule : {"plateau", "cosine"}
+    weight_decay : float
+        The share of each weight of literals and output layers that a step at rate 1 takes away.
     generator : torch.Generator, optional
         Source of the shuffling, on the CPU.
     callbacks : sequence of Callback
@@ -63,12 +69,15 @@ class Trainer:
         patience: int = 30,
         lr_patience: int = 10,
         min_learning_rate: float = 1e-6,
+        schedule: Literal["plateau", "cosine"] = "plateau",
+        weight_decay: float = 0.0,
         generator: torch.Generator | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> None:
         self.net, self.objective = net, objective
         self.max_epochs, self.patience = max_epochs, patience
         self.lr_patience, self.min_learning_rate = lr_patience, min_learning_rate
+        self.schedule_kind, self.weight_decay = schedule, weight_decay
         self.generator = torch.Generator().manual_seed(0) if generator is None else generator
         self.callbacks = list(callbacks)
         self.history = History()
@@ -117,6 +126,8 @@ class Trainer:
         self.net.train()
         total, rows = 0.0, 0
         for batch in train.batches(self.generator):
+            if isinstance(self.schedule, CosineDecay):
+                self.schedule.go_to((len(self.history) + (rows + len(batch.x) / 2) / train.n_rows) / self.max_epochs)
             total += self.step(batch) * len(batch.x)
             rows += len(batch.x)
             self.notify("on_step_end")
@@ -161,7 +172,8 @@ class Trainer:
     def record(self, row: dict[str, Any]) -> None:
         """Add an epoch to the history and let the plateau and stopping rules see it."""
         self.history.append(row)
-        self.schedule.step(row["train_loss"])
+        if not isinstance(self.schedule, CosineDecay):
+            self.schedule.step(row["train_loss"])
         score = row.get("valid_score", row["train_loss"])
         metric = self.objective.metric
         if metric.better(score, self.best_score) if "valid_score" in row else score < self.best_score:
@@ -185,7 +197,8 @@ class Trainer:
         if self.has_recovered:
             raise error
         self.has_recovered = True
-        rate = self.optimizer.param_groups[0]["lr"] / 10
+        highest = isinstance(self.schedule, CosineDecay)
+        rate = (self.schedule.highest if highest else self.optimizer.param_groups[0]["lr"]) / 10
         message = f"{error}; going on from the best epoch ({self.best_epoch}) with learning rate {rate:g}."
         warnings.warn(message[0].upper() + message[1:], TrainingWarning, stacklevel=4)
         self.net.load_state_dict(self.best_state)
@@ -215,9 +228,13 @@ class Trainer:
         return f"the loss became {loss} with finite weights and features: the outputs overflow"
 
     def start_optimizer(self, learning_rate: float) -> None:
-        """A fresh optimiser and plateau rule."""
-        self.optimizer = TensorFlowAdam(self.net.parameters(), lr=float(learning_rate))
-        self.schedule = halve_on_plateau(self.optimizer, patience=self.lr_patience, min_lr=self.min_learning_rate)
+        """A fresh optimiser and schedule."""
+        self.optimizer = make_optimizer(self.net, learning_rate=float(learning_rate), weight_decay=self.weight_decay)
+        self.schedule = (
+            CosineDecay(self.optimizer)
+            if self.schedule_kind == "cosine"
+            else halve_on_plateau(self.optimizer, patience=self.lr_patience, min_lr=self.min_learning_rate)
+        )
 
     def snapshot(self) -> dict[str, Tensor]:
         """A copy of the weights."""

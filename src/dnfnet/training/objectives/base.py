@@ -21,6 +21,9 @@ MetricChoice = str | Metric | Score | None
 class Objective(ABC):
     """One kind of task.
 
+    Outputs may have a third dimension in the middle, ``(rows, members, n_outputs)``: then each member of an ensemble has
+    its own loss, and their predictions are averaged.
+
     Parameters
     ----------
     n_outputs : int
@@ -64,13 +67,20 @@ class Objective(ABC):
         return target
 
     def loss(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Mean loss; weights are expected to average 1 over the training rows."""
+        """Mean loss, also over members; weights are expected to average 1 over the training rows."""
+        if output.dim() == 3:
+            members = output.shape[1]
+            output, target = output.flatten(0, 1), target.repeat_interleave(members, dim=0)
+            weight = None if weight is None else weight.repeat_interleave(members)
         losses = self.losses(output, target)
         return losses.mean() if weight is None else (losses * weight).mean()
 
     def predictions(self, output: Tensor) -> NDArray[np.float64]:
-        """Predictions of ``link`` in double precision."""
-        return self.link(output.double()).cpu().numpy()
+        """Predictions of ``link`` in double precision, averaged over members."""
+        output = output.double()
+        if output.dim() == 3:
+            return self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2]).mean(1).cpu().numpy()
+        return self.link(output).cpu().numpy()
 
     def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
         """The metric of these outputs."""

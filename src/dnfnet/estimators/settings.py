@@ -1,0 +1,81 @@
+"""Sizes and rates of a fit, chosen from the data wherever the argument is "auto".
+
+The rules, with n training rows:
+
+- a numeric column becomes 8 pieces;
+- 256 formulas in groups of 16, each group with an output layer of its own;
+- n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
+- as many epochs as make 600 steps, at least 20 and at most 400; fewer for the largest tables, whose rows come often enough;
+- rate 0.02 and weight decay 0.3, both found on the data sets of `docs/accuracy.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dnfnet.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from dnfnet.estimators.base import BaseDNFNet
+
+GROUP_SIZE = 16
+ONE_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a fit was run with."""
+
+    n_formulas: int
+    n_groups: int | None
+    pieces: int
+    batch_size: int
+    max_epochs: int
+    learning_rate: float
+    weight_decay: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Settings:
+        """Rebuild what ``to_dict`` gave; an error if a file holds anything else."""
+        for field in fields(cls):
+            value = entry.get(field.name)
+            real = field.name in ("learning_rate", "weight_decay")
+            optional = field.name == "n_groups" and value is None
+            if not optional and (
+                type(value) not in ((int, float) if real else (int,)) or not value >= (0 if real else 1)
+            ):
+                raise ModelFileError(f"The file is no complete dnfnet model: its setting {field.name} is {value!r}.")
+        return cls(**{field.name: entry.get(field.name) for field in fields(cls)})
+
+
+def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
+    """The arguments of a model, with numbers in place of every "auto"."""
+    batch_size = _or(model.batch_size, n_rows if n_rows <= ONE_BATCH else 512 if n_rows <= 2**16 else 1024)
+    n_formulas = int(_or(model.n_formulas, 256))
+    groups = n_formulas // GROUP_SIZE if n_formulas % GROUP_SIZE == 0 else 1
+    return Settings(
+        n_formulas=n_formulas,
+        n_groups=None if model.n_groups is None else int(_or(model.n_groups, groups)),
+        pieces=int(_or(model.pieces, 8)),
+        batch_size=int(batch_size),
+        max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size)))),
+        learning_rate=float(_or(model.learning_rate, 0.02)),
+        weight_decay=float(_or(model.weight_decay, 0.3)),
+    )
+
+
+def _epochs(n_rows: int, batch_size: int) -> int:
+    steps_per_epoch = -(-n_rows // batch_size)
+    return int(np.clip(round(600 / steps_per_epoch), 20, 400))
+
+
+def _or(value: Any, chosen: float) -> Any:
+    return chosen if isinstance(value, str) else value

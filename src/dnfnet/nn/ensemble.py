@@ -1,0 +1,40 @@
+"""Several networks as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from dnfnet.nn.network import DNFNet
+
+
+class Ensemble(nn.Module):
+    """Networks side by side; objectives average the predictions of all their groups.
+
+    **Shape**: ``(rows, d_in) -> (rows, members, d_out)``: a member for each group of each network.
+
+    Examples
+    --------
+    >>> nets = [DNFNet(5, 3, n_formulas=8, beta=None, n_groups=2) for _ in range(4)]
+    >>> Ensemble(nets)(torch.randn(6, 5)).shape
+    torch.Size([6, 8, 3])
+    """
+
+    def __init__(self, nets: Sequence[DNFNet]) -> None:
+        super().__init__()
+        self.nets = nn.ModuleList(nets)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outputs of all groups of all networks."""
+        return torch.cat([net.members(x) for net in self.nets], dim=1)
+
+    def penalty(self) -> Tensor:
+        """The mean of the networks' regularisers."""
+        return torch.stack([net.penalty() for net in self.nets]).mean()
+
+
+def nets_of(network: DNFNet | Ensemble) -> list[DNFNet]:
+    """The networks that a network consists of."""
+    return list(network.nets) if isinstance(network, Ensemble) else [network]  # type: ignore[arg-type]
