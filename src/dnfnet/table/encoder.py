@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, NotFittedError
-from dnfnet.table.encoding import LevelRule, encode_column, fit_column
+from dnfnet.table.encoding import Rule, encode_column, fit_column
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
+from dnfnet.table.pieces import are_pieces
 from dnfnet.table.schema import Column, Scale, Schema
 from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
@@ -38,13 +39,18 @@ class TableEncoder:
         Levels in fewer rows share the input "other". "auto" is 1 % of the rows, at least 2 and at most 10.
     extra_columns : {"refuse", "ignore"}
         What to do in :meth:`transform` with columns that fit did not see.
+    pieces : int
+        Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
+        an input that goes from its lowest to its highest value between the piece's edges. 1 is one
+        standardised input for the whole range, as in the paper.
 
     Attributes
     ----------
     schema : Schema
         What each column became; printing it shows a small table.
     encoded_names : list of str
-        One readable name per encoded input, such as ``age``, ``age is missing`` or ``sex = male``.
+        One readable name per encoded input, such as ``age``, ``age 17 to 28``, ``age is missing`` or
+        ``sex = male``.
     encoded_column : ndarray of int
         The position of each encoded input's column in the table of fit.
     n_features_in_, feature_names_in_
@@ -66,16 +72,19 @@ class TableEncoder:
         max_levels: int = 64,
         min_level_rows: int | Literal["auto"] = "auto",
         extra_columns: Literal["refuse", "ignore"] = "refuse",
+        pieces: int = 1,
     ) -> None:
         _check_choice("datetimes", datetimes, ("refuse", "expand"))
         _check_choice("extra_columns", extra_columns, ("refuse", "ignore"))
         _check_count("max_levels", max_levels)
         if min_level_rows != "auto":
             _check_count("min_level_rows", min_level_rows)
+        _check_count("pieces", pieces)
         self.datetimes = datetimes
         self.max_levels = max_levels
         self.min_level_rows = min_level_rows
         self.extra_columns = extra_columns
+        self.pieces = int(pieces)
 
     def fit(self, X: Any, sample_weight: Any = None) -> TableEncoder:
         """Learn what the columns are and how to encode them.
@@ -98,7 +107,7 @@ class TableEncoder:
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
         notes = Notes()
-        rule = self._level_rule(float(weights.sum()) if weights is not None else source.shape[0])
+        rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0])
         names = source.names or [f"x{i}" for i in range(source.shape[1])]
         columns: list[Column] = []
         scales: list[list[Scale]] = []
@@ -167,6 +176,7 @@ class TableEncoder:
             "max_levels": self.max_levels,
             "min_level_rows": self.min_level_rows,
             "extra_columns": self.extra_columns,
+            "pieces": self.pieces,
         }
         entry = {"options": options, "naming": self._naming, "schema": self.schema.to_dict()}
         return entry, {"input_scales": self.input_scales}
@@ -185,7 +195,9 @@ class TableEncoder:
             raise InvalidTableError(f"The encoder's state is damaged: {error!r}") from error
         _check_state(schema, rows, naming)
         pending = iter(rows)
-        encoder._set_fitted(schema, [[next(pending) for _ in column.inputs] for column in schema], naming)
+        grouped = [[next(pending) for _ in column.inputs] for column in schema]
+        _check_pieces(schema, grouped)
+        encoder._set_fitted(schema, grouped, naming)
         return encoder
 
     def _set_fitted(self, schema: Schema, scales: list[list[Scale]], naming: Naming) -> None:
@@ -202,9 +214,10 @@ class TableEncoder:
         if naming == "strings":
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
-    def _level_rule(self, n_rows: float) -> LevelRule:
+    def _rule(self, n_rows: float) -> Rule:
         threshold = self.min_level_rows
-        return LevelRule(self.max_levels, min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold)
+        min_rows = min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold
+        return Rule(self.max_levels, min_rows, self.pieces)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -226,6 +239,14 @@ def _check_state(schema: Schema, scales: list[Scale], naming: Any) -> None:
         raise InvalidTableError("The scales do not fit the schema: they are of different encoders.")
     if not all(np.isfinite(scale).all() and scale.unit > 0 and scale.deviation > 0 for scale in scales):
         raise InvalidTableError("The encoder's state is damaged: its scales are not finite and positive.")
+
+
+def _check_pieces(schema: Schema, scales: list[list[Scale]]) -> None:
+    for column, own in zip(schema, scales, strict=True):
+        if column.pieces and not all(are_pieces(own[inputs]) for inputs in column.number_inputs):
+            raise InvalidTableError(
+                f"The encoder's state is damaged: the edges of the pieces of {column.name!r} are not in order."
+            )
 
 
 def _datetime_refused(name: str, dtype: str) -> InvalidTableError:

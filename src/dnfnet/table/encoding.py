@@ -9,7 +9,6 @@ rows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,35 +16,33 @@ from numpy.typing import NDArray
 
 from dnfnet.table.dates import PARTS, calendar_parts
 from dnfnet.table.notes import Notes
+from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
+from dnfnet.table.scaling import Floats, measure, standardise
 from dnfnet.table.schema import Column, Scale
 from dnfnet.table.values import Values
 
-# With n rows of equal weight no standardised value of fit exceeds sqrt(n - 1), so this bound leaves training
-# data alone. It keeps a wild value at prediction time finite in float32, also after the network squares it.
-LIMIT = 1e6
-
-Floats = NDArray[np.float64]
 Fitted = tuple[Column, list[Scale]]
 
 
 @dataclass(frozen=True)
-class LevelRule:
-    """Which levels of a category get an input of their own."""
+class Rule:
+    """What fit may make of a column: which levels get an input of their own, how many pieces numbers become."""
 
     max_levels: int
     min_rows: float
+    pieces: int
 
 
-def fit_column(name: str, values: Values, weights: Floats | None, rule: LevelRule, notes: Notes) -> Fitted:
+def fit_column(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
     """Measure one column on the training rows."""
     if values.kind == "numeric":
-        return _fit_numeric(name, values, weights, notes)
+        return _fit_numeric(name, values, weights, rule.pieces, notes)
     if values.kind == "boolean":
         return _fit_boolean(name, values, weights)
     if values.kind == "category":
         return _fit_category(name, values, weights, rule)
     if values.kind == "datetime":
-        return _fit_datetime(name, values, weights)
+        return _fit_datetime(name, values, weights, rule.pieces)
     return Column(name, "empty", n_missing=len(values.data)), []
 
 
@@ -63,41 +60,17 @@ def encode_column(column: Column, scales: list[Scale], values: Values, out: NDAr
         _encode_levels(column, scales, values, out, notes)
     elif column.kind == "datetime":
         parts = calendar_parts(values.data)
-        for i, part in enumerate(column.parts):
-            out[:, i] = standardise(parts[part], scales[i])
+        for part, own in zip(column.parts, column.number_inputs, strict=True):
+            _encode_numbers(column, scales[own], parts[part], out[:, own])
     elif column.kind == "boolean":
         out[:, 0] = np.where(missing, scales[0].fill, values.data)
     else:
-        out[:, 0] = standardise(_finite(values.data, scales[0], column.name, notes), scales[0])
+        (own,) = column.number_inputs
+        extremes = Scale(lower=scales[own][0].lower, upper=scales[own][-1].upper)
+        _encode_numbers(column, scales[own], _finite(values.data, extremes, column.name, notes), out[:, own])
 
 
-def measure(values: Floats, weights: Floats | None) -> Scale:
-    """Weighted mean, population deviation and extremes of finite values."""
-    lower, upper = float(values.min()), float(values.max())
-    if lower == upper:  # not "deviation is 0": the mean of equal numbers may be off by a rounding
-        return Scale(1.0, lower, 1.0, lower, upper)
-    unit = math.ldexp(1.0, math.frexp(max(abs(lower), abs(upper)))[1] - 1)
-    scaled = values / unit
-    centre = float(np.average(scaled, weights=weights))
-    deviation = math.sqrt(np.average((scaled - centre) ** 2, weights=weights))
-    return Scale(unit, centre, deviation or 1.0, lower, upper)
-
-
-def standardise(values: Floats, scale: Scale) -> Floats:
-    """Standardise numbers, NaN becoming ``scale.fill``, which is the mean.
-
-    What was constant in fit stays 0: the network never learned what another value means.
-    """
-    if scale.lower == scale.upper:
-        return np.zeros(len(values))
-    with np.errstate(over="ignore"):
-        encoded = (values / scale.unit - scale.centre) / scale.deviation
-    np.clip(encoded, -LIMIT, LIMIT, out=encoded)
-    encoded[np.isnan(encoded)] = scale.fill
-    return encoded
-
-
-def _fit_numeric(name: str, values: Values, weights: Floats | None, notes: Notes) -> Fitted:
+def _fit_numeric(name: str, values: Values, weights: Floats | None, pieces: int, notes: Notes) -> Fitted:
     finite = np.isfinite(values.data)
     n_missing = int(np.isnan(values.data).sum())
     n_infinite = len(values.data) - int(finite.sum()) - n_missing
@@ -107,8 +80,10 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, notes: Notes
     extremes = Scale(lower=float(known.min()), upper=float(known.max()))
     data = _finite(values.data, extremes, name, notes)
     present = ~np.isnan(data)
-    scale = measure(data[present], None if weights is None else weights[present])
-    inputs, indicator = _with_indicator(name, [name], n_missing)
+    scales = _measure_numbers(data[present], None if weights is None else weights[present], pieces)
+    constant = extremes.lower == extremes.upper
+    in_pieces = pieces > 1 and not constant
+    inputs, indicator = _with_indicator(name, piece_names(name, scales) if in_pieces else [name], n_missing)
     column = Column(
         name,
         "numeric",
@@ -116,9 +91,10 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, notes: Notes
         n_missing,
         n_infinite,
         has_indicator=n_missing > 0,
-        constant=scale.lower == scale.upper,
+        constant=constant,
+        pieces=(len(scales),) if in_pieces else (),
     )
-    return column, [scale, *indicator]
+    return column, [*scales, *indicator]
 
 
 def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
@@ -130,7 +106,7 @@ def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
     return column, [Scale(fill=share), *indicator]
 
 
-def _fit_category(name: str, values: Values, weights: Floats | None, rule: LevelRule) -> Fitted:
+def _fit_category(name: str, values: Values, weights: Floats | None, rule: Rule) -> Fitted:
     present = values.data >= 0
     codes = values.data[present]
     n_missing = len(present) - len(codes)
@@ -162,7 +138,7 @@ def _fit_category(name: str, values: Values, weights: Floats | None, rule: Level
     return column, [*(Scale(fill=float(s / mass.sum())) for s in shares), *indicator]
 
 
-def _frequent(mass: Floats, rule: LevelRule) -> NDArray[np.intp]:
+def _frequent(mass: Floats, rule: Rule) -> NDArray[np.intp]:
     """Positions of the levels to keep: the most frequent, ties by text, in the order of their texts."""
     order = np.argsort(-mass, kind="stable")  # the levels come sorted by text
     order = order[: rule.max_levels]
@@ -170,15 +146,35 @@ def _frequent(mass: Floats, rule: LevelRule) -> NDArray[np.intp]:
     return np.sort(order[mass[order] >= rule.min_rows * (1 - 1e-9)])
 
 
-def _fit_datetime(name: str, values: Values, weights: Floats | None) -> Fitted:
+def _fit_datetime(name: str, values: Values, weights: Floats | None, pieces: int) -> Fitted:
     present = ~values.missing
     weights = None if weights is None else weights[present]
     n_missing = len(present) - int(present.sum())
-    parts = {part: measure(v[present], weights) for part, v in calendar_parts(values.data).items()}
-    varying = tuple(part for part in PARTS if parts[part].lower != parts[part].upper)
-    inputs, indicator = _with_indicator(name, [f"{name} {part}" for part in varying], n_missing)
-    column = Column(name, "datetime", inputs, n_missing, parts=varying, has_indicator=n_missing > 0)
-    return column, [*(parts[part] for part in varying), *indicator]
+    numbers = {part: v[present] for part, v in calendar_parts(values.data).items()}
+    varying = tuple(part for part in PARTS if numbers[part].min() != numbers[part].max())
+    scales = {part: _measure_numbers(numbers[part], weights, pieces) for part in varying}
+    names = [f"{name} {part}" for part in varying]
+    counts: tuple[int, ...] = ()
+    if pieces > 1:
+        names = [piece for part in varying for piece in piece_names(f"{name} {part}", scales[part])]
+        counts = tuple(len(scales[part]) for part in varying)
+    inputs, indicator = _with_indicator(name, names, n_missing)
+    column = Column(name, "datetime", inputs, n_missing, parts=varying, has_indicator=n_missing > 0, pieces=counts)
+    return column, [*(scale for part in varying for scale in scales[part]), *indicator]
+
+
+def _measure_numbers(values: Floats, weights: Floats | None, pieces: int) -> list[Scale]:
+    """Measure finite numbers: in pieces if they vary and there shall be any, otherwise as a whole."""
+    if pieces > 1 and values.min() != values.max():
+        return measure_pieces(values, weights, pieces)
+    return [measure(values, weights)]
+
+
+def _encode_numbers(column: Column, scales: list[Scale], values: Floats, out: NDArray[np.float32]) -> None:
+    if column.pieces:
+        encode_pieces(values, scales, out)
+    else:
+        out[:, 0] = standardise(values, scales[0])
 
 
 def _with_indicator(name: str, inputs: list[str], n_missing: int) -> tuple[tuple[str, ...], list[Scale]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from dnfnet.table.dates import PARTS
@@ -17,6 +18,9 @@ class Scale(NamedTuple):
     A number ``x`` becomes ``(x / unit - centre) / deviation``. ``unit`` is a power of two, so that the
     division is exact and the squares of 1e300 or 1e-300 neither overflow nor vanish. ``lower`` and ``upper``
     are the finite extremes of fit, and ``fill`` is the encoded value of a cell about which nothing is known.
+
+    For a piece of a number's range, ``lower`` and ``upper`` are its edges, and what is standardised is the place
+    between them, ``(x - lower) / (upper - lower)`` but not below 0 nor above 1.
     """
 
     unit: float = 1.0
@@ -53,6 +57,9 @@ class Column:
         Whether a numeric column had one value only.
     mixed : bool
         Whether a category had numbers or truth values among its texts.
+    pieces : tuple of int
+        Into how many pieces a numeric column was cut, or each part of a datetime; empty where numbers are
+        standardised as a whole.
     """
 
     name: str
@@ -68,6 +75,7 @@ class Column:
     has_indicator: bool = False
     constant: bool = False
     mixed: bool = False
+    pieces: tuple[int, ...] = ()
 
     @property
     def n_inputs(self) -> int:
@@ -75,13 +83,19 @@ class Column:
         return len(self.inputs)
 
     @property
+    def number_inputs(self) -> tuple[slice, ...]:
+        """Where among the inputs are those of a numeric column, or of each part of a datetime."""
+        counts = self.pieces or (1,) * (1 if self.kind == "numeric" else len(self.parts))
+        return tuple(slice(stop - n, stop) for n, stop in zip(counts, accumulate(counts), strict=True))
+
+    @property
     def became(self) -> str:
         """What the column became, in a few words."""
         words = {
-            "numeric": "0: constant in fit" if self.constant else "standardised",
+            "numeric": self._number_became(),
             "boolean": "0 or 1",
             "category": self._category_became(),
-            "datetime": ", ".join(self.parts) or "left out: constant in fit",
+            "datetime": self._datetime_became(),
             "empty": "left out: no value in fit",
         }[self.kind]
         return f"{words}, missing or not" if self.has_indicator else words
@@ -94,9 +108,26 @@ class Column:
         for values, kind in ((texts, str), (flags, bool), (counts, int)):
             if not all(isinstance(value, kind) for value in values):
                 return False
+        if self.pieces and not self._pieces_are_sound():
+            return False
         own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0}
         own["category"] = len(self.levels) + self.has_other
+        own |= {self.kind: sum(self.pieces)} if self.pieces else {}
         return self.n_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
+
+    def _pieces_are_sound(self) -> bool:
+        n_numbers = {"numeric": int(not self.constant), "datetime": len(self.parts)}.get(self.kind, 0)
+        return len(self.pieces) == n_numbers and all(type(n) is int and n > 0 for n in self.pieces)
+
+    def _number_became(self) -> str:
+        if self.constant:
+            return "0: constant in fit"
+        return _in_pieces(self.pieces[0]) if self.pieces else "standardised"
+
+    def _datetime_became(self) -> str:
+        if not self.pieces:
+            return ", ".join(self.parts) or "left out: constant in fit"
+        return ", ".join(f"{part} in {_in_pieces(n)}" for part, n in zip(self.parts, self.pieces, strict=True))
 
     def _category_became(self) -> str:
         if not self.levels:
@@ -111,6 +142,7 @@ class Column:
         values: dict[str, Any] = {key: value for key, value in entry.items() if key in known}
         for key in ("inputs", "levels", "parts"):
             values[key] = tuple(values[key])
+        values["pieces"] = tuple(values.get("pieces", ()))  # files of 0.1.0 may have none
         return cls(**values)
 
 
@@ -165,6 +197,10 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
     words = [cell.ljust(width) for cell, width in zip(row[:3], widths[:3], strict=True)]
     counts = [cell.rjust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
     return "  ".join(words + counts)
+
+
+def _in_pieces(count: int) -> str:
+    return "1 piece" if count == 1 else f"{count} pieces"
 
 
 def _short(name: str) -> str:

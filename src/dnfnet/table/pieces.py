@@ -1,0 +1,114 @@
+"""A number as its place in each of several pieces of its range.
+
+The edges between the pieces are quantiles of the training rows. A piece is 0 below its lower edge, 1 above its
+upper edge and linear between them, then standardised; so a step, a bend or a plateau anywhere in the range is
+linear in the inputs, and the few largest values of a skewed column do not squeeze all others into one spot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnfnet.table.scaling import Floats, measure, standardise
+from dnfnet.table.schema import Scale
+
+ROWS_AT_ONCE = 2**14  # few enough that their temporaries stay in the cache of a processor
+
+
+def measure_pieces(values: Floats, weights: Floats | None, n_pieces: int) -> list[Scale]:
+    """Cut the range of finite values, at least two of them distinct, into at most ``n_pieces`` pieces.
+
+    Only the distinct values and their masses count, so that a row of weight 2 is exactly two rows.
+    """
+    distinct, mass = _distinct(values, weights)
+    edges = _quantiles(mass, n_pieces)
+    return [_measure_piece(distinct, mass, first, last) for first, last in pairwise(edges)]
+
+
+def encode_pieces(values: Floats, scales: Sequence[Scale], out: NDArray[np.float32]) -> None:
+    """Write the pieces of each value into its row of ``out``, NaN becoming the fill of each piece."""
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        for i, scale in enumerate(scales):
+            out[rows, i] = standardise(_position(values[rows], scale.lower, scale.upper), scale)
+
+
+def piece_names(name: str, scales: Sequence[Scale]) -> list[str]:
+    """Name each piece by its edges, with as many digits as tell all edges apart, and three at least.
+
+    Examples
+    --------
+    >>> piece_names("age", [Scale(lower=17, upper=28), Scale(lower=28, upper=28.5), Scale(lower=28.5, upper=90)])
+    ['age 17 to 28', 'age 28 to 28.5', 'age 28.5 to 90']
+    """
+    edges = [scales[0].lower, *(scale.upper for scale in scales)]
+    texts: list[str] = []
+    for digits in range(3, 18):  # 17 digits tell any two numbers apart
+        texts = [_rounded(edge, digits) for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    return [f"{name} {lower} to {upper}" for lower, upper in pairwise(texts)]
+
+
+def are_pieces(scales: Sequence[Scale]) -> bool:
+    """Whether each piece begins where the one before it ends, and none is empty."""
+    return all(scale.lower < scale.upper for scale in scales) and all(
+        one.upper == two.lower for one, two in pairwise(scales)
+    )
+
+
+def _distinct(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Distinct values in order, and how much of the rows each of them is."""
+    if weights is None:
+        distinct, mass = np.unique(values, return_counts=True)
+    else:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        mass = np.bincount(inverse, weights)
+    return distinct + 0.0, mass.astype(np.float64)  # -0.0 and 0.0 are one value, whichever came first
+
+
+def _quantiles(mass: Floats, n_pieces: int) -> list[int]:
+    """Positions of the quantiles 0, 1/n, ..., 1: the first with at least that share of the mass up to them."""
+    if len(mass) <= n_pieces + 1:
+        return list(range(len(mass)))
+    reached = np.cumsum(mass)
+    # The tolerance is for sums of fractional weights.
+    wanted = np.arange(1, n_pieces) / n_pieces * reached[-1] * (1 - 1e-9)
+    inner = np.searchsorted(reached, wanted).tolist()
+    return sorted({0, *inner, len(mass) - 1})
+
+
+def _measure_piece(distinct: Floats, mass: Floats, first: int, last: int) -> Scale:
+    """Measure the piece between two of the distinct values; all beyond it is as if at its edges."""
+    lower, upper = float(distinct[first]), float(distinct[last])
+    inside = mass[first : last + 1].copy()
+    inside[0] += mass[:first].sum()
+    inside[-1] += mass[last + 1 :].sum()
+    place = _position(distinct[first : last + 1], lower, upper)
+    return measure(place, inside)._replace(lower=lower, upper=upper)
+
+
+def _position(values: Floats, lower: float, upper: float) -> Floats:
+    """Place of each value between two edges: 0 up to the lower one, 1 from the upper one on."""
+    unit = 1.0 if math.isfinite(upper - lower) else 2.0
+    place = np.clip(values, lower, upper)
+    if unit != 1.0:
+        place /= unit
+    place -= lower / unit
+    with np.errstate(under="ignore"):
+        place /= upper / unit - lower / unit
+    return place
+
+
+def _rounded(number: float, digits: int) -> str:
+    """Write a number with so many digits, but never fewer than it has before the point."""
+    exponent = int(f"{number:e}".partition("e")[2])
+    if not -5 < exponent < 16:
+        return f"{number:.{digits}g}"
+    text = f"{number:.{max(0, digits - 1 - exponent)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
