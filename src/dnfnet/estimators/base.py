@@ -27,7 +27,7 @@ from dnfnet.estimators.parameters import (
 )
 from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
 from dnfnet.estimators.rows import Rows, used_rows
-from dnfnet.estimators.settings import choose_settings
+from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
@@ -124,6 +124,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     loss: Any
     target_: Any
+    settings_: Settings
+    network_: DNFNet | Ensemble
 
     # What the two kinds of task differ in.
 
@@ -188,7 +190,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _train(self, parts: Iterable[tuple[Rows, Rows]], generator: torch.Generator) -> None:
         """Train each network on its rows; Ctrl-C ends the ensemble with those that have finished an epoch."""
-        nets, trainers, started = nets_of(self.network_), [], time.monotonic()
+        nets, started = nets_of(self.network_), time.monotonic()
+        trainers: list[Trainer] = []
         for net, (train, valid) in zip(nets, parts, strict=True):
             left = None
             if self.time_limit is not None:

@@ -72,11 +72,11 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     max_epochs : int or "auto"
         "auto" is as many as make 600 steps, at least 20 and at most 400.
     patience : int or "auto"
-        Epochs without a strictly better validation score until training stops. "auto" is never with the cosine schedule,
-        which has its end; with the other one the paper's 30, or 120 steps where an epoch has fewer than 4 of them.
+        Epochs without a strictly better validation score until training stops. "auto" is never with the cosine
+        schedule, which has its end; else the paper's 30, or 120 steps where an epoch has fewer than 4 of them.
     lr_patience : int or "auto"
-        Epochs without a lower training loss until ``schedule="plateau"`` halves the rate. "auto" is the paper's 10, or 40
-        steps.
+        Epochs without a lower training loss until ``schedule="plateau"`` halves the rate. "auto" is the paper's 10, or
+        40 steps.
     validation_fraction : float
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dnfnet.nn import DNFNet
+from dnfnet.nn import DNFNet, Ensemble
 from dnfnet.table import Source, TableEncoder, open_table
 
 ROWS_PER_CHUNK = 2**16
 ROWS_PER_BATCH = 256
 
 
-def table_outputs(network: DNFNet, encoder: TableEncoder, X: Any) -> Tensor:
+def table_outputs(network: DNFNet | Ensemble, encoder: TableEncoder, X: Any) -> Tensor:
     """Outputs for the rows of any table, encoded chunk by chunk so that memory stays bounded."""
     table = open_table(X)
     starts = range(0, max(table.shape[0], 1), ROWS_PER_CHUNK)
@@ -22,7 +22,7 @@ def table_outputs(network: DNFNet, encoder: TableEncoder, X: Any) -> Tensor:
 
 
 @torch.no_grad()
-def _chunk_outputs(network: DNFNet, encoder: TableEncoder, table: Source) -> Tensor:
+def _chunk_outputs(network: DNFNet | Ensemble, encoder: TableEncoder, table: Source) -> Tensor:
     device = next(network.parameters()).device
     x = torch.from_numpy(encoder.transform(table))
     # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has

@@ -47,7 +47,8 @@ validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start
 
     Attributes
     ----------
-    network_, encoder_, schema_, settings_, history_, n_iter_, best_score_, best_epoch_, stop_reason_, feature_selection_
+    network_, encoder_, schema_, settings_, history_, n_iter_, best_score_, best_epoch_, stop_reason_, \
+feature_selection_
         As in `DNFNetClassifier`.
 
     Examples

@@ -11,7 +11,6 @@ from dnfnet import ops
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.selection import FeatureSelection
 
-
 # "xavier" is one draw over the whole matrix, as the authors trained it: the more literals, the closer to 0 they start,
 # and a conjunction of many literals near 0 is false everywhere, with hardly a gradient. "unit" gives each literal the
 # variance 1 over independent standardised features that its formula's random mask keeps.

@@ -28,11 +28,11 @@ class Ensemble(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs of all groups of all networks."""
-        return torch.cat([net.members(x) for net in self.nets], dim=1)
+        return torch.cat([net.members(x) for net in nets_of(self)], dim=1)
 
     def penalty(self) -> Tensor:
         """The mean of the networks' regularisers."""
-        return torch.stack([net.penalty() for net in self.nets]).mean()
+        return torch.stack([net.penalty() for net in nets_of(self)]).mean()
 
 
 def nets_of(network: DNFNet | Ensemble) -> list[DNFNet]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from dnfnet.exceptions import NonFiniteLossError, TrainingWarning
 from dnfnet.training.callbacks import Callback
@@ -197,8 +198,8 @@ class Trainer:
         if self.has_recovered:
             raise error
         self.has_recovered = True
-        highest = isinstance(self.schedule, CosineDecay)
-        rate = (self.schedule.highest if highest else self.optimizer.param_groups[0]["lr"]) / 10
+        schedule, rate = self.schedule, self.optimizer.param_groups[0]["lr"]
+        rate = (schedule.highest if isinstance(schedule, CosineDecay) else rate) / 10
         message = f"{error}; going on from the best epoch ({self.best_epoch}) with learning rate {rate:g}."
         warnings.warn(message[0].upper() + message[1:], TrainingWarning, stacklevel=4)
         self.net.load_state_dict(self.best_state)
@@ -230,7 +231,7 @@ class Trainer:
     def start_optimizer(self, learning_rate: float) -> None:
         """A fresh optimiser and schedule."""
         self.optimizer = make_optimizer(self.net, learning_rate=float(learning_rate), weight_decay=self.weight_decay)
-        self.schedule = (
+        self.schedule: CosineDecay | ReduceLROnPlateau = (
             CosineDecay(self.optimizer)
             if self.schedule_kind == "cosine"
             else halve_on_plateau(self.optimizer, patience=self.lr_patience, min_lr=self.min_learning_rate)

@@ -21,8 +21,8 @@ MetricChoice = str | Metric | Score | None
 class Objective(ABC):
     """One kind of task.
 
-    Outputs may have a third dimension in the middle, ``(rows, members, n_outputs)``: then each member of an ensemble has
-    its own loss, and their predictions are averaged.
+    Outputs may have a third dimension in the middle, ``(rows, members, n_outputs)``: then each member of an ensemble
+    has its own loss, and their predictions are averaged.
 
     Parameters
     ----------
