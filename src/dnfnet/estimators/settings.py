@@ -3,7 +3,7 @@
 The rules, with n training rows:
 
 - a numeric column becomes 8 pieces;
-- 256 formulas in groups of 16, each group with an output layer of its own;
+- 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
 - rate 0.02 and weight decay 0.3, both found on the data sets of `docs/accuracy.md`.
@@ -58,7 +58,7 @@ class Settings:
 def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
     """The arguments of a model, with numbers in place of every "auto"."""
     batch_size = _or(model.batch_size, n_rows if n_rows <= ONE_BATCH else 512 if n_rows <= 2**16 else 1024)
-    n_formulas = int(_or(model.n_formulas, 256))
+    n_formulas = int(_or(model.n_formulas, 64 if n_rows < 1000 else 128 if n_rows < 4000 else 256))
     groups = n_formulas // GROUP_SIZE if n_formulas % GROUP_SIZE == 0 else 1
     return Settings(
         n_formulas=n_formulas,
