@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from dnfnet._version import __version__
 
 if TYPE_CHECKING:
-    from dnfnet import estimators, exceptions, nn, ops, table, training
+    from dnfnet import estimators as estimators
+    from dnfnet import exceptions as exceptions
+    from dnfnet import nn as nn
+    from dnfnet import ops as ops
+    from dnfnet import table as table
+    from dnfnet import training as training
     from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor, load
 
 __all__ = ["DNFNetClassifier", "DNFNetRegressor", "__version__", "load"]

@@ -114,7 +114,10 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("fit flats.csv --target sold --out .", "is a folder"),
         ("fit empty.csv --target sold --out m", "empty.csv is empty"),
         ("fit header.csv --target sold --out m", "header.csv has no rows"),
-        ("fit gaps.csv --target sold --out m", "The target 'sold' is missing in 1 rows of gaps.csv"),
+        (
+            "fit gaps.csv --target sold --out m",
+            "'sold' is missing in 1 of 3 rows of gaps.csv, first in row 2",
+        ),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
         ("fit flats.csv --target sold --weight colour --out m", "'colour' of flats.csv must hold numbers, .*string"),
@@ -176,7 +179,7 @@ def test_the_input_is_never_overwritten(folder, capsys, arguments, name):
 def test_a_device_is_not_replaced(folder, capsys, arguments):
     os.mkfifo("pipe.csv")
     assert main([*arguments.split(), "--out", "pipe.csv"]) == 1
-    assert "pipe.csv exists and is no regular file: write to another path" in capsys.readouterr().err
+    assert "pipe.csv: it exists and is no regular file: write to another path" in capsys.readouterr().err
     assert (folder / "pipe.csv").is_fifo()
 
 
