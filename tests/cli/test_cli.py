@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import dnfnet
 from dnfnet.cli import build_parser, main
@@ -44,9 +45,9 @@ def test_fit_and_predict(folder, capsys, suffix):
     assert re.search(r"colour\s+category\s+2 levels", out)
     assert "classification of 'sold', 2 classes" in out
     assert main(["predict", "m.dnfnet", f"new.{suffix}", "--out", f"p.{suffix}"]) == 0
-    exact = {"float_precision": "round_trip"}  # the default of pandas is fast and may be off by the last bit
-    found = pd.read_csv("p.csv", **exact) if suffix == "csv" else pq.read_table("p.parquet").to_pandas()
-    model, new = dnfnet.load("m.dnfnet"), pd.read_csv("new.csv", **exact)
+    # Not by pandas, whose fast parser was off by the last bit in 2.0.
+    found = (csv.read_csv("p.csv") if suffix == "csv" else pq.read_table("p.parquet")).to_pandas()
+    model, new = dnfnet.load("m.dnfnet"), csv.read_csv("new.csv").to_pandas()
     np.testing.assert_array_equal(found[["p(no)", "p(yes)"]].to_numpy(), model.predict_proba(new))
     assert found["prediction"].tolist() == model.predict(new).tolist()
 
