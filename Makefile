@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+OLDEST := .venv-oldest
+TESTS := tests
 CXX ?= c++
 KERNEL := $(wildcard src/dnfnet/ops/csrc/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types tests format clean wheel sanitize
+.PHONY: help demo test test-oldest lint types tests format clean wheel sanitize
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt setup.py $(KERNEL)
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +23,15 @@ demo: $(STAMP) ## train on a table that ships with scikit-learn, beside XGBoost 
 	$(BIN)/dnfnet demo
 
 test: lint types tests ## lint, types and all tests
+
+$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e '.[paper]' \
+	  hypothesis polars pytest pytest-xdist safetensors
+	touch $@
+
+test-oldest: $(OLDEST)/.installed ## the tests on the oldest versions that the package admits (TESTS=tests/table for some)
+	$(OLDEST)/bin/python -m pytest -n 2 $(TESTS)
 
 lint: $(STAMP) ## ruff: lint and format
 	$(BIN)/ruff check .
@@ -47,4 +58,4 @@ sanitize: ## run the fused kernel under AddressSanitizer and UndefinedBehaviorSa
 	build/sanitize
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache src/*.egg-info src/dnfnet/ops/_fused.so
+	rm -rf $(VENV) $(OLDEST) build dist .mypy_cache .ruff_cache .pytest_cache src/*.egg-info src/dnfnet/ops/_fused.so

@@ -46,7 +46,7 @@ def fitted_model(n_formulas: int) -> DNFNetClassifier:
 def run(command: list[str]) -> tuple[float, int]:
     """Seconds and peak resident bytes of a process."""
     started = time.perf_counter()
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     peaks = [0]
     watcher = threading.Thread(target=watch, args=(process, peaks))
     watcher.start()
@@ -80,11 +80,13 @@ def main() -> None:
         fitted_model(args.n_formulas).save(folder / "model.dnfnet")
         n_rows = write_table(folder / "rows.parquet", parts(args.rows))
         files = [str(folder / name) for name in ("model.dnfnet", "rows.parquet", "out.parquet")]
-        seconds, peak = run([sys.executable, "-m", "dnfnet.cli", "predict", *files[:2], "--out", files[2]])
+        dnfnet = [sys.executable, "-m", "dnfnet.cli"]
+        _, alone = run([*dnfnet, "describe", files[0]])
+        seconds, peak = run([*dnfnet, "predict", *files[:2], "--out", files[2]])
         size = (folder / "rows.parquet").stat().st_size
         assert pq.read_metadata(files[2]).num_rows == n_rows
     print(f"{n_rows} rows ({size / 2**20:.0f} MiB): {seconds:.1f} s, {n_rows / seconds:.0f} rows/s, ", end="")
-    print(f"peak resident memory {peak / 2**20:.0f} MiB")
+    print(f"peak resident memory {peak / 2**20:.0f} MiB, {alone / 2**20:.0f} MiB with the model and no rows")
 
 
 if __name__ == "__main__":

@@ -125,11 +125,11 @@ def scores(model: Any, split: Split, task: Task) -> dict[str, float]:
 
 
 def measure(folder: Path, names: list[str], n_rows: int | None, repeats: int) -> Iterator[dict[str, Any]]:
-    """One record per table, model and split."""
+    """One record per table, model and split; the splits of a model come one after the other."""
     for task in (TASKS[name] for name in names):
-        for seed in range(repeats):
-            split = split_table(folder, task, n_rows, seed)
-            for name, fit in MODELS.items():
+        splits = [split_table(folder, task, n_rows, seed) for seed in range(repeats)]
+        for name, fit in MODELS.items():
+            for seed, split in enumerate(splits):
                 started = time.perf_counter()
                 model, used = fit(split, task, seed)
                 seconds = time.perf_counter() - started
@@ -140,16 +140,15 @@ def measure(folder: Path, names: list[str], n_rows: int | None, repeats: int) ->
                 }  # fmt: skip
 
 
-def markdown(records: list[dict[str, Any]]) -> str:
-    """Means over the splits, a line per table and model."""
-    lines = ["| table | rows | model | test scores | seconds of fit |", "|---|---:|---|---|---:|"]
-    for table, model in dict.fromkeys((record["table"], record["model"]) for record in records):
-        group = [record for record in records if (record["table"], record["model"]) == (table, model)]
-        means = {name: statistics.mean(record["scores"][name] for record in group) for name in group[0]["scores"]}
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
-        seconds = statistics.mean(record["seconds"] for record in group)
-        lines.append(f"| {table} | {group[0]['rows']} | {model} | {shown} | {seconds:.1f} |")
-    return "\n".join(lines)
+HEADER = "| table | rows | model | test scores | seconds of fit |\n|---|---:|---|---|---:|"
+
+
+def line(group: list[dict[str, Any]]) -> str:
+    """Means over the splits of one table and model."""
+    means = {name: statistics.mean(record["scores"][name] for record in group) for name in group[0]["scores"]}
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
+    seconds = statistics.mean(record["seconds"] for record in group)
+    return f"| {group[0]['table']} | {group[0]['rows']} | {group[0]['model']} | {shown} | {seconds:.1f} |"
 
 
 def main() -> None:
@@ -162,10 +161,14 @@ def main() -> None:
     args = parser.parse_args()
     if args.data_dir is None:
         parser.error("--data-dir or DNFNET_DATA_DIR must name the folder of the Parquet files")
-    records = list(measure(Path(args.data_dir), args.tables, args.rows, args.repeats))
-    if args.json is not None:
-        args.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    print(markdown(records))
+    print(HEADER, flush=True)
+    records: list[dict[str, Any]] = []
+    for record in measure(Path(args.data_dir), args.tables, args.rows, args.repeats):
+        records.append(record)
+        if args.json is not None:  # after every fit, since a run may be stopped
+            args.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        if len(records) % args.repeats == 0:
+            print(line(records[-args.repeats :]), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The ``dnfnet`` command until ``dnfnet`` is imported.
 
-This is no part of the package, because importing a part of a package imports the package first: torch and others,
-which takes seconds in which Ctrl-C would print a traceback.
+``dnfnet.cli`` brings torch and others, which takes seconds in which Ctrl-C would print a traceback. This is no part of
+the package, so that nothing of the package can come before it.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def refuse_irregular(path: str | os.PathLike[str]) -> None:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if target.exists() and not target.is_file():
-        raise OSError(f"{path} exists and is no regular file: write to another path")
+        raise OSError(errno.EINVAL, "it exists and is no regular file: write to another path", str(path))
 
 
 def _flush(path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import dnfnet
 from dnfnet.cli import build_parser, main
@@ -44,11 +45,11 @@ def test_fit_and_predict(folder, capsys, suffix):
     assert re.search(r"colour\s+category\s+2 levels", out)
     assert "classification of 'sold', 2 classes" in out
     assert main(["predict", "m.dnfnet", f"new.{suffix}", "--out", f"p.{suffix}"]) == 0
-    found = pd.read_csv("p.csv") if suffix == "csv" else pq.read_table("p.parquet").to_pandas()
-    model = dnfnet.load("m.dnfnet")
-    expected = model.predict_proba(pd.read_csv("new.csv"))
-    np.testing.assert_array_equal(found[["p(no)", "p(yes)"]].to_numpy(), expected)
-    assert found["prediction"].tolist() == model.predict(pd.read_csv("new.csv")).tolist()
+    # Not by pandas, whose fast parser was off by the last bit in 2.0.
+    found = (csv.read_csv("p.csv") if suffix == "csv" else pq.read_table("p.parquet")).to_pandas()
+    model, new = dnfnet.load("m.dnfnet"), csv.read_csv("new.csv").to_pandas()
+    np.testing.assert_array_equal(found[["p(no)", "p(yes)"]].to_numpy(), model.predict_proba(new))
+    assert found["prediction"].tolist() == model.predict(new).tolist()
 
 
 def test_csv_and_parquet_give_the_same_predictions(folder):
@@ -114,7 +115,10 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ("fit flats.csv --target sold --out .", "is a folder"),
         ("fit empty.csv --target sold --out m", "empty.csv is empty"),
         ("fit header.csv --target sold --out m", "header.csv has no rows"),
-        ("fit gaps.csv --target sold --out m", "The target 'sold' is missing in 1 rows of gaps.csv"),
+        (
+            "fit gaps.csv --target sold --out m",
+            "'sold' is missing in 1 of 3 rows of gaps.csv, first in row 2",
+        ),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
         ("fit flats.csv --target sold --weight colour --out m", "'colour' of flats.csv must hold numbers, .*string"),
@@ -176,7 +180,7 @@ def test_the_input_is_never_overwritten(folder, capsys, arguments, name):
 def test_a_device_is_not_replaced(folder, capsys, arguments):
     os.mkfifo("pipe.csv")
     assert main([*arguments.split(), "--out", "pipe.csv"]) == 1
-    assert "pipe.csv exists and is no regular file: write to another path" in capsys.readouterr().err
+    assert "pipe.csv: it exists and is no regular file: write to another path" in capsys.readouterr().err
     assert (folder / "pipe.csv").is_fifo()
 
 

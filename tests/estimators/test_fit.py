@@ -212,21 +212,29 @@ def test_parts_can_be_left_out(options):
     assert model.best_score_ < 0.69
 
 
-@pytest.mark.parametrize("n_rows", [1, 16, 127, 200])
-def test_a_row_has_the_same_prediction_alone_and_among_others(n_rows):
-    X, y = table()
-    model = DNFNetClassifier(**SMALL).fit(X, y)
-    whole = model.predict_proba(X)
-    np.testing.assert_allclose(model.predict_proba(X[:n_rows]), whole[:n_rows], rtol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(X[n_rows - 1 : n_rows]), whole[n_rows - 1 : n_rows], rtol=1e-6)
+KINDS = [
+    (DNFNetClassifier, {}, 2),
+    (DNFNetClassifier, {}, 3),
+    (DNFNetRegressor, {}, None),
+    (DNFNetRegressor, {"loss": "quantile"}, None),
+    (DNFNetRegressor, {"loss": "poisson"}, None),
+]
 
 
-def test_prediction_in_chunks(monkeypatch):
-    X, y = table()
-    model = DNFNetClassifier(**SMALL).fit(X, y)
-    whole = model.predict_proba(X)
+@pytest.mark.parametrize(("kind", "options", "n_classes"), KINDS)
+def test_a_row_has_the_same_bits_alone_and_among_others(kind, options, n_classes, monkeypatch):
+    """Also where torch rounds by a row's place: in products of few columns, in a sigmoid's last few values."""
+    X, _ = table()
+    y = np.arange(len(X)) % n_classes if n_classes else np.abs(X[:, 0])
+    model = kind(n_formulas=32, max_epochs=3, random_state=0, **options).fit(X, y)
+    predict = model.predict_proba if n_classes else model.predict
+    whole = predict(X)
+    for i in range(len(X)):
+        assert np.array_equal(predict(X[i : i + 1]), whole[i : i + 1])
+    for n_rows in (2, 127):
+        assert np.array_equal(predict(X[-n_rows:]), whole[-n_rows:])
     monkeypatch.setattr("dnfnet.estimators.predicting.ROWS_PER_CHUNK", 64)
-    np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-6)
+    assert np.array_equal(predict(np.tile(X, (5, 1))), np.concatenate([whole] * 5))
 
 
 def test_no_rows_to_predict():

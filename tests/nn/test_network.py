@@ -1,7 +1,6 @@
 """DNFNet as a module: its parts, gradients, devices, compilation, saving."""
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
@@ -194,14 +193,3 @@ def test_lower_rooms_import_nothing_from_above(room):
             for name in names:
                 top = ".".join(name.split(".")[: 2 if name.startswith("dnfnet") else 1])
                 assert top in allowed, f"{path.name} imports {name}"
-
-
-def test_import_is_light():
-    """`import dnfnet` brings no optional package that torch and scikit-learn have not brought already."""
-    optional = ["pandas", "polars", "pyarrow", "xgboost", "matplotlib", "joblib.externals.loky"]
-    code = (
-        f"import sys, torch, sklearn.metrics; before = set(sys.modules); import dnfnet; "
-        f"print([m for m in {optional} if m in set(sys.modules) - before])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -200,10 +200,21 @@ def test_an_empty_line_of_a_single_column_is_a_missing_value(tmp_path):
     assert read_table(path).to_pydict() == {"x": [1, None, 3]}
     for chunks in (iter_tables(path, 2, kinds={"x": "numeric"}), [read_table(path, kinds={"x": "numeric"})]):
         assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == [1.0, None, 3.0]
-    path.write_text("\n\nx\n1\n\n")
-    assert read_table(path).to_pydict() == {"x": [1, None]}
+    path.write_text("\n\nx\n1\n\n2\n")
+    assert read_table(path).to_pydict() == {"x": [1, None, 2]}
     (tmp_path / "two.csv").write_text("x,y\n1,2\n\n3,4\n\n")
     assert read_table(tmp_path / "two.csv").num_rows == 2
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n", "\r\n\r\n\r\n", "\n" * 10_000])
+def test_empty_lines_at_the_end_of_a_single_column_are_no_rows(tmp_path, end):
+    """An editor's empty line must not become a prediction that belongs to no row; a quoted nothing is a value."""
+    path = tmp_path / "one.csv"
+    for text, values in (("x\n1\n\n3", [1, None, 3]), ('x\n1\n""', [1, None]), ("x\n1\nNA", [1, None])):
+        path.write_bytes((text + end).encode())
+        assert read_table(path).to_pydict() == {"x": values}
+        chunks = list(iter_tables(path, 2, kinds={"x": "numeric"}))
+        assert [value for chunk in chunks for value in chunk["x"].to_pylist()] == values
 
 
 @pytest.mark.parametrize("text", ["größe,y\n1,2\n", "x,y\n1,süß\n"])

@@ -13,8 +13,8 @@ from dnfnet.cli.outputs import check_out
 from dnfnet.compat import require
 from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.exceptions import InvalidParameterError, InvalidTableError
-from dnfnet.table import read_table
+from dnfnet.exceptions import InvalidParameterError, InvalidTableError, InvalidTargetError
+from dnfnet.table import read_table, refuse_duplicates
 from dnfnet.table.files import separator_hint
 
 MANY_NUMBERS = 20
@@ -68,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
     if args.validation is not None:
         eval_set = tuple(p for p in read_rows(args.validation, args.target, args.drop, args.weight) if p is not None)
     model = build_model(task, args)
-    model.fit(X, y, eval_set=eval_set, sample_weight=weight)
+    try:
+        model.fit(X, y, eval_set=eval_set, sample_weight=weight)
+    except InvalidTargetError as error:
+        raise InvalidTargetError(f"--target {args.target}: {error}") from error
     model.save(args.out)
     if not args.quiet:
         print(summary(model, task, args.target, args.out))
@@ -101,6 +104,7 @@ def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> t
     if weight == target:
         raise InvalidParameterError(f"--weight must not be the target, however: both are {target!r}.")
     table = read_table(path)
+    refuse_duplicates(table.column_names)
     named = [target, *drop] + ([weight] if weight else [])
     missing = [name for name in named if name not in table.column_names]
     if missing:
@@ -109,19 +113,36 @@ def read_rows(path: Path, target: str, drop: list[str], weight: str | None) -> t
         )
     if not table.num_rows:
         raise InvalidTableError(f"{path} has no rows: it needs some below the header.")
-    if table.column(target).null_count:
-        raise InvalidTableError(
-            f"The target {target!r} is missing in {table.column(target).null_count} rows of {path}: drop those rows."
-        )
-    y = read_target(table.column(target))
+    if not set(table.column_names) - set(named):
+        raise InvalidTableError(f"{path} has no column to learn from besides {_some(named)}.")
+    refuse_gaps(path, target, table.column(target))
+    y = read_target(path, target, table.column(target))
     weights = None if weight is None else read_weights(path, weight, table.column(weight))
     return table.drop_columns(list(dict.fromkeys(named))), y, weights
 
 
-def read_target(column: Any) -> np.ndarray:
-    """The target as an array, decimals as floats: as objects of Python they would be taken for classes."""
+def refuse_gaps(path: Path, name: str, column: Any) -> None:
+    """Raise if the target is missing somewhere; its first such row counts from 1 below the header."""
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy())) + 1
+        raise InvalidTableError(
+            f"The target {name!r} is missing in {column.null_count} of {len(column)} rows of {path}, first in row "
+            f"{row} below the header: drop those rows."
+        )
+
+
+def read_target(path: Path, name: str, column: Any) -> np.ndarray:
+    """The target as an array; decimals as floats, and dates as texts, which they are in a CSV file, too."""
     types = require("pyarrow.types", "io")
-    return np.asarray((column.cast("float64") if types.is_decimal(column.type) else column).to_pylist())
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_nested(kind) or types.is_binary(kind) or types.is_duration(kind):
+        raise InvalidTableError(
+            f"The target {name!r} of {path} is of type {kind}: it must hold numbers, truth values, text or dates."
+        )
+    if types.is_decimal(kind):
+        column = column.cast("float64")
+    values = column.to_pylist()
+    return np.asarray([str(value) for value in values] if types.is_temporal(kind) else values)
 
 
 def refuse_dates(path: Path, table: Any) -> None:

@@ -14,7 +14,7 @@ from dnfnet.cli.outputs import check_out
 from dnfnet.estimators import DNFNetClassifier, load
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import SchemaMismatchError
-from dnfnet.table import count_rows, iter_tables, write_table
+from dnfnet.table import count_rows, gathered_notes, iter_tables, write_table
 from dnfnet.table.files import separator_hint
 
 EXAMPLE = """example:
@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     model = load(args.model)
     model.set_params(extra_columns="ignore" if args.ignore_extra else "refuse")
     try:
-        n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
+        with gathered_notes():
+            n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
     except SchemaMismatchError as error:
         raise SchemaMismatchError(str(error).rstrip() + hint(str(error), args.table)) from error
     if not args.quiet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -20,19 +21,20 @@ from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
 from dnfnet.estimators.parameters import (
     SHARED,
+    refuse_device,
     refuse_lost_functions,
     refuse_new_structure,
     require_fitted,
     structure_of,
 )
-from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_outputs
+from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_predictions
 from dnfnet.estimators.rows import Rows, used_rows
 from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.nn import DNFNet, Ensemble, LiteralInit, nets_of
-from dnfnet.table import Schema, Source, TableEncoder
+from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective, ProgressBar, TimeLimit, Trainer
 
 if TYPE_CHECKING:
@@ -180,7 +182,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if not fresh:
             refuse_new_structure(self)
         random = check_random_state(self.random_state)
-        parts = self._parts(X, y, eval_set, sample_weight, random, fresh)
+        with gathered_notes():
+            parts = self._parts(X, y, eval_set, sample_weight, random, fresh)
         generator = torch.Generator().manual_seed(int(random.randint(2**31 - 1)))
         if fresh:
             self._start(generator)
@@ -235,6 +238,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._validate_params()
         except SklearnInvalidParameterError as error:
             raise InvalidParameterError(str(error)) from None
+        refuse_device(self.device)
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
@@ -260,7 +264,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._learn_table(table, train_weight)
         else:
             self._check_target(y)
-        rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
+        # What only the rows to stop by have is no news to the user.
+        with gathered_notes(["infinite"]) if fresh else nullcontext():
+            rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
         given = None if eval_set is None else self._eval_rows(eval_set)
 
         def part(chosen: NDArray[np.bool_]) -> Rows:
@@ -300,7 +306,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _learn_table(self, table: Source, weight: NDArray | None) -> None:
         encoder = TableEncoder(pieces=self.settings_.pieces, datetimes=self.datetimes, extra_columns=self.extra_columns)
-        self.encoder_ = encoder.fit(table, weight)
+        with gathered_notes([]):  # of the same table tells its transform
+            self.encoder_ = encoder.fit(table, weight)
         self._set_names()
 
     def _start(self, generator: torch.Generator) -> None:
@@ -394,7 +401,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         require_fitted(self)
         self.encoder_.extra_columns = self.extra_columns
         # Not by the parameters, which may have been changed since the fit.
-        return self.target_.objective(None).predictions(table_outputs(self.network_, self.encoder_, X))
+        return table_predictions(self.network_, self.encoder_, self.target_.objective(None), X)
 
     @property
     def schema_(self) -> Schema:

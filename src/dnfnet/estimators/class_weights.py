@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.estimators.arrays import label_array, target_array
+from dnfnet.estimators.arrays import distinct_labels, label_array, target_array
 from dnfnet.estimators.targets import has_label_sets
 from dnfnet.exceptions import InvalidParameterError
 
@@ -44,9 +44,9 @@ class ClassFactors:
         """Weights of rows times the factors of their classes; equal ones are none."""
         total = np.ones(len(y)) if weight is None else weight
         for labels, factors in zip(_columns(y), self.factors, strict=True):
-            names, numbers = np.unique(labels, return_inverse=True)
+            names, numbers = distinct_labels(labels)
             # A label that was not there in training is an error elsewhere, which knows its name.
-            total = total * np.array([factors.get(name, 1.0) for name in names.tolist()])[numbers.reshape(-1)]
+            total = total * np.array([factors.get(name, 1.0) for name in names.tolist()])[numbers]
         if not total.any():
             raise InvalidParameterError("class_weight is zero for the class of every row: one must be positive.")
         return None if (total == total[0]).all() else total
@@ -58,7 +58,7 @@ def _columns(y: Any) -> list[NDArray]:
 
 def _given(class_weight: Mapping[Any, float], labels: NDArray) -> dict[Any, float]:
     """The given factors, 1 for the others; a key that is no label is most likely a slip."""
-    known = np.unique(labels).tolist()
+    known = distinct_labels(labels)[0].tolist()
     strange = [key for key in class_weight if key not in known]
     if strange and len(class_weight) - len(strange) < len(known):
         raise InvalidParameterError(f"class_weight has keys {strange[:5]}, which are no labels of y: {known[:10]}.")
@@ -70,6 +70,6 @@ def _given(class_weight: Mapping[Any, float], labels: NDArray) -> dict[Any, floa
 
 def _balanced(labels: NDArray, weight: NDArray[np.float64] | None) -> dict[Any, float]:
     """Rows over classes times rows of the class, counted by their weights so that weight two is the row twice."""
-    known, numbers = np.unique(labels, return_inverse=True)
-    counts = np.bincount(numbers.reshape(-1), weights=weight).astype(np.float64)
+    known, numbers = distinct_labels(labels)
+    counts = np.bincount(numbers, weights=weight).astype(np.float64)
     return dict(zip(known.tolist(), (counts.sum() / (len(known) * counts)).tolist(), strict=True))

@@ -81,6 +81,17 @@ def refuse_new_structure(model: BaseDNFNet) -> None:
         )
 
 
+def refuse_device(device: str | torch.device) -> None:
+    """An error if nothing can be computed on a device."""
+    try:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InvalidParameterError(
+            f"device={str(device)!r} cannot be used here: {reason}. 'cpu' always can."
+        ) from error
+
+
 def require_fitted(model: BaseDNFNet) -> None:
     """An error if there is nothing to predict with."""
     if not hasattr(model, "network_"):

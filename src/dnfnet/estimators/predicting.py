@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from dnfnet.nn import DNFNet, Ensemble
-from dnfnet.table import Source, TableEncoder, open_table
+from dnfnet.table import Source, TableEncoder, gathered_notes, open_table
+from dnfnet.training import Objective
 
 ROWS_PER_CHUNK = 2**16
 ROWS_PER_BATCH = 256
 
 
-def table_outputs(network: DNFNet | Ensemble, encoder: TableEncoder, X: Any) -> Tensor:
-    """Outputs for the rows of any table, encoded chunk by chunk so that memory stays bounded."""
+def table_predictions(
+    network: DNFNet | Ensemble, encoder: TableEncoder, objective: Objective, X: Any
+) -> NDArray[np.float64]:
+    """Predictions for the rows of any table, encoded chunk by chunk so that memory stays bounded."""
     table = open_table(X)
     starts = range(0, max(table.shape[0], 1), ROWS_PER_CHUNK)
-    return torch.cat([_chunk_outputs(network, encoder, table.slice(i, i + ROWS_PER_CHUNK)) for i in starts])
+    with gathered_notes():
+        parts = [_chunk(network, encoder, objective, table.slice(i, i + ROWS_PER_CHUNK)) for i in starts]
+    return np.concatenate(parts)
 
 
 @torch.no_grad()
-def _chunk_outputs(network: DNFNet | Ensemble, encoder: TableEncoder, table: Source) -> Tensor:
+def _chunk(
+    network: DNFNet | Ensemble, encoder: TableEncoder, objective: Objective, table: Source
+) -> NDArray[np.float64]:
     device = next(network.parameters()).device
     x = torch.from_numpy(encoder.transform(table))
-    # Matrix products round differently for different numbers of rows. With batches of one size, padded, a row has
-    # the same prediction alone and among others.
+    # Matrix products round differently for different numbers of rows, and a sigmoid does in the last few of an array.
+    # With batches of one size, padded, a row has the same prediction alone and among others, to the bit.
     padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
-    parts = [network(part.to(device)).cpu() for part in padded.split(ROWS_PER_BATCH)]
-    return torch.cat(parts)[: len(x)]
+    parts = [objective.predictions(network(part.to(device))) for part in padded.split(ROWS_PER_BATCH)]
+    return np.concatenate(parts)[: len(x)]

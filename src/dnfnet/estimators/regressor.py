@@ -176,7 +176,7 @@ feature_selection_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R²; for quantiles its counterpart by pinball loss (D²), averaged over them."""
-        values = self.predict(X)
+        values, y = self.predict(X), real_array(y)
         if self.target_.loss != "quantile":
             return float(r2_score(y, values, sample_weight=sample_weight))
         levels = self.target_.quantiles

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
 
-from dnfnet.estimators.arrays import target_array
+from dnfnet.estimators.arrays import refuse_missing, target_array
 from dnfnet.estimators.merging import first_of_each, total_weights
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.table import Source, check_weights, open_table, refuse_empty
@@ -59,14 +60,17 @@ def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArra
     n_rows = table.shape[0]
     refuse_empty(table)
     y = target_array(y)
-    if y.ndim == 0 or len(y) != n_rows:
+    if len(y) != n_rows:
         raise InvalidTargetError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {y.size}."
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {len(y)}."
         )
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)  # here, because this is done once in a fit
     if sample_weight is None:
         return table, y, None
     weight = check_weights(sample_weight, n_rows)
     used = weight > 0
+    refuse_missing(y, used)  # before rows are left out, so that the number in the message is the user's
     if not used.all():
         table, y, weight = table.filter(used), y[used], weight[used]
     return table, y, None if (weight == weight[0]).all() else weight

@@ -8,11 +8,15 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from dnfnet.estimators.arrays import object_array
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.estimators.targets import Labels, LabelSets
 from dnfnet.exceptions import ModelFileError
 
 NUMBERS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float32", "float64")
+TIMES = tuple(
+    f"{kind}64[{unit}]" for kind in ("datetime", "timedelta") for unit in ("D", "h", "m", "s", "ms", "us", "ns")
+)
 LOSSES = ("squared_error", "quantile", "poisson")
 
 Arrays = dict[str, NDArray]
@@ -48,12 +52,14 @@ def fail(reason: str) -> NoReturn:
 
 
 def _labels_state(classes: NDArray) -> dict[str, Any]:
-    text = classes.dtype.kind in "UOT"
-    values = classes.tolist()
-    if text and not all(isinstance(value, str) for value in values):
-        fail(f"labels of these kinds cannot be stored: {sorted({type(value).__name__ for value in values})}")
-    if not text and classes.dtype.name not in NUMBERS:
-        fail(f"labels of type {classes.dtype.name} cannot be stored: use numbers or text")
+    text = classes.dtype.kind in "UO"
+    values = classes.astype(np.int64).tolist() if classes.dtype.kind in "mM" else classes.tolist()
+    if not all(isinstance(value, str) for value in values) if text else classes.dtype.name not in (*NUMBERS, *TIMES):
+        kind = type(classes[0]).__name__
+        fail(
+            f"a file keeps labels that are numbers, text or dates of numpy, and these are {kind}: fit on "
+            "[str(label) for label in y], or keep the model by pickle"
+        )
     dtype = "text" if text else classes.dtype.name
     return {"kind": "labels", "classes": values, "dtype": dtype, "objects": classes.dtype.kind == "O"}
 
@@ -65,11 +71,15 @@ def _read_labels(entry: dict[str, Any], arrays: Arrays) -> Labels:  # noqa: ARG0
     if text:
         if not all(isinstance(value, str) for value in values):
             fail("its labels are not the texts that they should be")
-        classes = np.array(values, dtype=object if entry["objects"] else None)
+        classes = object_array(values) if entry["objects"] else np.array(values)
     else:
         if not all(isinstance(value, int | float) for value in values):
             fail("its labels are not the numbers that they should be")
-        classes = np.array(values, dtype=_number_type(entry["dtype"]))
+        times = entry["dtype"] in TIMES
+        classes = np.array(values, dtype=np.int64 if times else _number_type(entry["dtype"]))
+        classes = classes.astype(entry["dtype"]) if times else classes
+    if classes.dtype.kind in "mM" and np.isnat(classes).any():
+        fail("one of its labels is no date")
     if (classes[1:] <= classes[:-1]).any():
         fail("its labels are not in order")
     return Labels(classes)

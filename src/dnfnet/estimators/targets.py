@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.estimators.arrays import indicator_array, label_array, target_array
-from dnfnet.exceptions import InvalidTargetError
+from dnfnet.estimators.arrays import distinct_labels, indicator_array, label_array, target_array
+from dnfnet.exceptions import InvalidTargetError, TrainingWarning
 from dnfnet.training import MetricChoice, MultilabelClassification, Objective, classification
+
+MANY_ROWS = 20  # in fewer, a class per row is not suspicious
 
 
 class Target(Protocol):
@@ -32,7 +35,7 @@ class Labels:
     @classmethod
     def learn(cls, y: Any) -> Labels:
         """Find the classes."""
-        classes = np.unique(label_array(y))
+        classes, _ = distinct_labels(label_array(y))
         if len(classes) < 2:
             only = "no class" if not len(classes) else f"only one class, {classes[0]!r}"
             raise InvalidTargetError(f"A classifier needs rows of at least two classes, but y has {only}.")
@@ -40,13 +43,20 @@ class Labels:
 
     def encode(self, y: Any) -> NDArray:
         """Class numbers; a label that ``learn`` did not see is an error."""
-        labels = label_array(y)
-        known = set(self.classes.tolist())
-        unknown = [label for label in np.unique(labels).tolist() if label not in known]
-        if unknown:
+        numbers = self.indicate(y)
+        if (numbers < 0).any():
+            unknown = distinct_labels(label_array(y)[numbers < 0])[0].tolist()
             raise InvalidTargetError(f"y has labels that the training rows do not have: {unknown[:5]}.")
-        numbers = np.searchsorted(self.classes, labels)
         return numbers.astype(np.float32) if len(self.classes) == 2 else numbers
+
+    def indicate(self, y: Any) -> NDArray[np.intp]:
+        """Class numbers, -1 for labels that ``learn`` did not see."""
+        labels = label_array(y)
+        if labels.dtype.kind == self.classes.dtype.kind and labels.dtype.kind in "mM":
+            labels = labels.astype(self.classes.dtype)  # dates by the day and by the second have other numbers
+        position = {label: i for i, label in enumerate(self.classes.tolist())}
+        names, numbers = distinct_labels(labels)
+        return np.array([position.get(name, -1) for name in names.tolist()], dtype=np.intp)[numbers]
 
     def decode(self, probabilities: NDArray[np.float64]) -> NDArray:
         """The most probable class of each row."""
@@ -82,6 +92,10 @@ class LabelSets:
             raise InvalidTargetError(f"y has shape {matrix.shape}, but {self.n_labels} columns of labels in the fit.")
         return matrix.astype(np.float32)
 
+    def indicate(self, y: Any) -> NDArray:
+        """Zeros and ones as they are."""
+        return indicator_array(y)
+
     def decode(self, probabilities: NDArray[np.float64]) -> NDArray:
         """The labels whose probability is above one half."""
         return (probabilities > 0.5).astype(self.dtype)
@@ -103,10 +117,17 @@ def learn_labels(y: Any) -> Labels | LabelSets:
 
 
 def class_numbers(y: Any) -> NDArray:
-    """Numbers that tell targets of a classifier apart, before anything was learned."""
+    """Numbers that tell targets of a classifier apart, before anything was learned; a warning if nearly all differ."""
     if has_label_sets(y):
         return indicator_array(y).astype(np.float64)
-    return np.unique(label_array(y), return_inverse=True)[1]
+    classes, numbers = distinct_labels(label_array(y))
+    if len(numbers) > MANY_ROWS and len(classes) > len(numbers) / 2:
+        warnings.warn(
+            f"y has {len(classes)} classes in {len(numbers)} rows: if it is a quantity, use DNFNetRegressor.",
+            TrainingWarning,
+            stacklevel=2,
+        )
+    return numbers
 
 
 def class_strata(numbers: NDArray) -> NDArray:

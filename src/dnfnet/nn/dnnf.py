@@ -164,9 +164,11 @@ class DenseBlock(LiteralBlock):
         return torch.tanh(self.formulas(torch.tanh(self.conjunctions(hidden))))
 
 
-def xavier_linear(d_in: int, d_out: int, generator: torch.Generator | None = None) -> nn.Linear:
+def xavier_linear(
+    d_in: int, d_out: int, generator: torch.Generator | None = None, *, kind: type[nn.Linear] = nn.Linear
+) -> nn.Linear:
     """A dense layer as the authors' framework starts it: Xavier-uniform weights, bias 0."""
-    layer = nn.utils.skip_init(nn.Linear, d_in, d_out)
+    layer = nn.utils.skip_init(kind, d_in, d_out)
     nn.init.xavier_uniform_(layer.weight, generator=generator)
     nn.init.zeros_(layer.bias)
     return layer

@@ -1,4 +1,4 @@
-"""Output layers of groups of formulas: an ensemble inside one network."""
+"""Output layers: the paper's single one, and one for each group of formulas, an ensemble inside one network."""
 
 from __future__ import annotations
 
@@ -6,6 +6,25 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+
+# A product of 2 to 9 columns rounds by a row's place in it. With columns to spare, a row has the same prediction alone
+# and among others.
+MIN_COLUMNS = 16
+
+
+class Head(nn.Linear):
+    """One output layer for all formulas.
+
+    **Shape**: ``(rows, n_formulas) -> (rows, d_out)``.
+    """
+
+    def forward(self, formulas: Tensor) -> Tensor:
+        """Logits; outside of training with columns to spare, which are cut off again."""
+        spare = _spare_columns(self.out_features, self.training)
+        weight, bias = F.pad(self.weight, (0, 0, 0, spare)), F.pad(self.bias, (0, spare))
+        return F.linear(formulas, weight, bias)[..., : self.out_features]
 
 
 class GroupHeads(nn.Module):
@@ -33,6 +52,12 @@ class GroupHeads(nn.Module):
 
     def forward(self, formulas: Tensor) -> Tensor:
         """The outputs of every group."""
-        n_groups, size, _ = self.weight.shape
+        n_groups, size, d_out = self.weight.shape
+        spare = (0, _spare_columns(d_out, self.training))
         groups = formulas.unflatten(-1, (n_groups, size)).transpose(0, 1)
-        return torch.baddbmm(self.bias, groups, self.weight, alpha=1 / math.sqrt(size)).transpose(0, 1)
+        outputs = torch.baddbmm(F.pad(self.bias, spare), groups, F.pad(self.weight, spare), alpha=1 / math.sqrt(size))
+        return outputs[..., :d_out].transpose(0, 1)
+
+
+def _spare_columns(d_out: int, training: bool) -> int:
+    return 0 if training or d_out >= MIN_COLUMNS else MIN_COLUMNS - d_out

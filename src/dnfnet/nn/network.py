@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit, xavier_linear
-from dnfnet.nn.heads import GroupHeads
+from dnfnet.nn.heads import GroupHeads, Head
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.selection import FeatureSelection
@@ -94,7 +94,7 @@ class DNFNet(nn.Module):
         self.block = STRUCTURES[structure](d_in, layout, selection=selection, init=literal_init, generator=generator)
         self.localization = _localization(localization, n_formulas, d_in, n_groups or 1, generator)
         self.head: nn.Module = (
-            xavier_linear(n_formulas, d_out, generator)
+            xavier_linear(n_formulas, d_out, generator, kind=Head)
             if n_groups is None
             else GroupHeads(n_formulas, n_groups=n_groups, d_out=d_out, generator=generator)
         )

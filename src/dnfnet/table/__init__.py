@@ -2,8 +2,9 @@
 
 from dnfnet.table.encoder import TableEncoder
 from dnfnet.table.files import count_rows, iter_tables, read_table, write_table
+from dnfnet.table.notes import gathered_notes
 from dnfnet.table.schema import Column, Schema
-from dnfnet.table.sources import Source, open_table, refuse_empty
+from dnfnet.table.sources import Source, open_table, refuse_duplicates, refuse_empty
 from dnfnet.table.weights import check_weights
 
 __all__ = [
@@ -13,9 +14,11 @@ __all__ = [
     "TableEncoder",
     "check_weights",
     "count_rows",
+    "gathered_notes",
     "iter_tables",
     "open_table",
     "read_table",
+    "refuse_duplicates",
     "refuse_empty",
     "write_table",
 ]

@@ -120,7 +120,7 @@ class TableEncoder:
             scales.append(column_scales)
         naming: Naming = "positions" if source.names is None else "strings" if source.all_strings else "other"
         self._set_fitted(Schema(tuple(columns)), scales, naming)
-        notes.warn()
+        notes.tell()
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -138,9 +138,9 @@ class TableEncoder:
         """
         schema = self.schema
         source = open_table(X)
-        order = match_columns(source, schema.names, self._naming, self.extra_columns)
-        out = np.zeros((source.shape[0], len(self.encoded_names)), dtype=np.float32)
         notes, retyped = Notes(), []
+        order = match_columns(source, schema.names, self._naming, self.extra_columns, notes)
+        out = np.zeros((source.shape[0], len(self.encoded_names)), dtype=np.float32)
         start = 0
         for column, scales, index in zip(schema, self._scales, order, strict=True):
             stop = start + column.n_inputs
@@ -153,7 +153,7 @@ class TableEncoder:
                     retyped.append(problem)
             start = stop
         raise_retyped(retyped)
-        notes.warn()
+        notes.tell()
         return out
 
     @property

@@ -33,6 +33,7 @@ _MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
+_READ_BYTES = 2**16  # of each column at a time
 _INDEX = re.compile(r"__index_level_\d+__")  # how pandas stores a row index in Parquet
 
 
@@ -57,7 +58,7 @@ def read_table(path: FilePath, *, kinds: Mapping[str, str] | None = None) -> Any
             with _arrow("parquet").ParquetFile(path) as file:
                 return _without_index(file.read())
         types = {} if kinds is None else _csv_types(path, kinds)
-        table = _arrow("csv").read_csv(path, **_options(path, types))
+        table = _arrow("csv").read_csv(_csv_source(path), **_options(path, types))
         return table if kinds is not None else _dates_as_texts(path, _refuse_binary(path, table))
 
 
@@ -136,14 +137,15 @@ def separator_hint(path: FilePath) -> str:
 
 
 def _parquet_batches(path: FilePath, chunk_rows: int) -> Iterator[Any]:
-    with _arrow("parquet").ParquetFile(path) as file:
+    # By default Arrow keeps all that it has read until the file is closed, and reads a row group as a whole.
+    with _arrow("parquet").ParquetFile(path, pre_buffer=False, buffer_size=_READ_BYTES) as file:
         yield _without_index(file.schema_arrow.empty_table())
         for batch in file.iter_batches(batch_size=chunk_rows):
             yield _without_index(_arrow().Table.from_batches([batch]))
 
 
 def _csv_batches(path: FilePath, kinds: Mapping[str, str]) -> Iterator[Any]:
-    with _arrow("csv").open_csv(path, **_options(path, _csv_types(path, kinds))) as reader:
+    with _arrow("csv").open_csv(_csv_source(path), **_options(path, _csv_types(path, kinds))) as reader:
         yield reader.schema.empty_table()
         for batch in reader:
             yield _arrow().Table.from_batches([batch])
@@ -196,11 +198,11 @@ def _dates_as_texts(path: FilePath, table: Any) -> Any:
         return table
     pairs = zip(table.schema.names, table.schema.types, strict=True)
     fixed = {name: _arrow().string() if types.is_temporal(kind) else kind for name, kind in pairs}
-    return _arrow("csv").read_csv(path, **_options(path, fixed))
+    return _arrow("csv").read_csv(_csv_source(path), **_options(path, fixed))
 
 
 def _options(path: FilePath, types: Mapping[str, Any]) -> dict[str, Any]:
-    """How to read a CSV file; with one column, an empty line below the header is a missing value."""
+    """How to read a CSV file; with one column, an empty line between others is a missing value."""
     csv, single = _arrow("csv"), len(_csv_names(path)) == 1
     delimiter = _DELIMITERS[_known_suffix(path)]
     return {
@@ -208,6 +210,29 @@ def _options(path: FilePath, types: Mapping[str, Any]) -> dict[str, Any]:
         "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not single),
         "convert_options": _converting(types),
     }
+
+
+def _csv_source(path: FilePath) -> Any:
+    """The file; with one column, without the empty lines at its end, which editors leave and nobody means as a row."""
+    if len(_csv_names(path)) > 1:
+        return os.fspath(path)
+    return _arrow().OSFile(os.fspath(path)).get_stream(0, _end_of_text(path))
+
+
+def _end_of_text(path: FilePath) -> int:
+    """The position behind the last line that is not empty."""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(end - 4096, 0)
+            file.seek(start)
+            kept = file.read(end - start).rstrip(b"\r\n")
+            if kept:
+                file.seek(start + len(kept))
+                breaks = file.read(2)  # Arrow wants a header to end in one
+                return start + len(kept) + (2 if breaks == b"\r\n" else len(breaks[:1]))
+            end = start
+    return 0
 
 
 def _leading_empty_lines(path: FilePath) -> int:
@@ -266,12 +291,17 @@ def _told(path: FilePath, done: str = "read") -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise _not_utf8(path) from error
     except (pa.ArrowException, OSError) as error:
-        number = getattr(error, "errno", None)
-        reason = os.strerror(number) if number else str(error).partition("\n")[0]
+        reason = _reason(error)
         if "invalid UTF8" in reason:
             raise _not_utf8(path) from error
         hint = separator_hint(path) if "Expected 1 columns" in reason else ""
         raise InvalidTableError(f"{path} cannot be {done}: {_with_name(path, reason).rstrip('.')}{hint}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong without the file's name, which Arrow has in its own long text."""
+    text = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno and "Detail" in text else text
 
 
 def _not_utf8(path: FilePath) -> InvalidTableError:

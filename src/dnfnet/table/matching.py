@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from dnfnet.exceptions import SchemaMismatchError
+from dnfnet.table.notes import Notes
 from dnfnet.table.schema import Column
 from dnfnet.table.sources import Source
 from dnfnet.table.values import Values
@@ -21,7 +21,7 @@ _MEANING = {
 }
 
 
-def match_columns(source: Source, names: Sequence[str], naming: str, extra: str) -> list[int]:
+def match_columns(source: Source, names: Sequence[str], naming: str, extra: str, notes: Notes) -> list[int]:
     """Find the position in ``source`` of each column of fit.
 
     Columns are matched by name if both tables have names, otherwise by position, with scikit-learn's warning
@@ -29,7 +29,7 @@ def match_columns(source: Source, names: Sequence[str], naming: str, extra: str)
     """
     if source.names is not None and naming != "positions":
         return _match_names(source.names, names, extra)
-    _warn_one_sided(source, naming)
+    _note_one_sided(source, naming, notes)
     n_columns = source.shape[1]
     if n_columns != len(names):
         raise SchemaMismatchError(
@@ -77,11 +77,8 @@ def _listed(title: str, names: list[str]) -> str:
     return title + "".join(lines) if names else ""
 
 
-def _warn_one_sided(source: Source, naming: str) -> None:
+def _note_one_sided(source: Source, naming: str, notes: Notes) -> None:
     if naming == "strings":
-        message = "X does not have valid feature names, but DNFNet was fitted with feature names"
+        notes.names("X does not have valid feature names, but DNFNet was fitted with feature names")
     elif source.all_strings:
-        message = "X has feature names, but DNFNet was fitted without feature names"
-    else:
-        return
-    warnings.warn(message, UserWarning, stacklevel=4)
+        notes.names("X has feature names, but DNFNet was fitted without feature names")

@@ -67,6 +67,7 @@ def open_table(X: Any) -> Source:
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except Exception as error:  # narwhals raises its own kinds, among them one for duplicates
+        refuse_duplicates([str(name) for name in getattr(X, "column_names", getattr(X, "columns", []))])
         raise InvalidTableError(f"The table cannot be read: {error}") from error
     if isinstance(frame, nw.DataFrame):
         return FrameSource(frame)
@@ -112,7 +113,7 @@ class FrameSource(Source):
         own_names = list(frame.columns)
         self.frame = frame
         names = [str(name) for name in own_names]
-        _refuse_duplicates(names)
+        refuse_duplicates(names)
         self.names = names
         self.all_strings = all(isinstance(name, str) for name in own_names)
         self.shape = frame.shape
@@ -203,6 +204,12 @@ def _as_matrix(X: Any) -> NDArray[Any]:
         raise InvalidTableError("A structured array was passed: use pandas.DataFrame(X).")
     if array.ndim == 1 and len(array) and isinstance(array[0], list | tuple | np.ndarray):
         raise InvalidTableError(f"The rows of the table have different lengths: {len(array[0])} in the first.")
+    if array.ndim == 0:
+        raise InvalidTableError(
+            f"X must be a table (a data frame, an array, or a list of rows), but is of type {type(X).__name__}."
+        )
+    if array.ndim == 1 and len(array) and isinstance(array[0], Mapping):
+        raise InvalidTableError("A list of dicts was passed, but a table is needed: use pandas.DataFrame(X).")
     if array.ndim != 2:
         raise InvalidTableError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it "
@@ -218,7 +225,8 @@ def _record_batch_as_table(X: Any) -> Any:
     return X
 
 
-def _refuse_duplicates(names: list[str]) -> None:
+def refuse_duplicates(names: list[str]) -> None:
+    """An error if two columns have the same name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InvalidTableError(f"Column names must be unique, but these occur more than once: {twice[:5]}.")
