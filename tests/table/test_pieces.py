@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from frames import LIBRARIES, make_frame, moments
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dnfnet import DNFNetClassifier, load
@@ -169,7 +169,8 @@ def test_weight_zero_is_a_row_left_out():
     assert np.array_equal(one.input_scales, fit(AGES, 4).input_scales)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
+@example([(0.1, 9), (0.1, 9), (0.7, 9)])  # equal weights count as none
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.7, 2, 3, 5.5, 1e9, -4, -0.0, 0.0]), st.integers(0, 9)), min_size=2))
 def test_a_whole_weight_is_exactly_that_many_rows(rows):
     values, weights = map(np.array, zip(*rows, strict=True))
@@ -190,7 +191,7 @@ def test_the_scale_of_the_weights_is_nothing(factor):
     for w in (weights, np.array([3] + [1] * 56 + [1, 1, 1])):
         one, two = fit(values, 10, w), fit(values, 10, w * factor)
         assert edges(one) == edges(two)
-        assert np.allclose(one.input_scales, two.input_scales, rtol=1e-12)
+        assert np.allclose(one.input_scales, two.input_scales, rtol=0 if factor > 1 else 1e-12, atol=0)
 
 
 def test_weighted_edges_and_means_by_hand():
