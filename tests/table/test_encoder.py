@@ -306,6 +306,13 @@ def test_edited_scales_are_refused(number):
         TableEncoder.from_state(entry, arrays)
 
 
+def test_an_edited_fill_beyond_float32_is_refused():
+    entry, arrays = TableEncoder().fit(ROWS).state()
+    arrays["input_scales"][0, 5] = 1e300
+    with pytest.raises(InvalidTableError, match="a mean in it"):
+        TableEncoder.from_state(entry, arrays)
+
+
 def test_pickle_gives_the_same_bits():
     encoder = TableEncoder().fit(ROWS)
     assert np.array_equal(pickle.loads(pickle.dumps(encoder)).transform(ROWS), encoder.transform(ROWS))

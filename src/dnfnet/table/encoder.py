@@ -13,6 +13,7 @@ from dnfnet.table.encoding import Rule, encode_column, fit_column
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
+from dnfnet.table.scaling import LIMIT
 from dnfnet.table.schema import Column, Scale, Schema
 from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
@@ -239,6 +240,8 @@ def _check_state(schema: Schema, scales: list[Scale], naming: Any) -> None:
         raise InvalidTableError("The scales do not fit the schema: they are of different encoders.")
     if not all(np.isfinite(scale).all() and scale.unit > 0 and scale.deviation > 0 for scale in scales):
         raise InvalidTableError("The encoder's state is damaged: its scales are not finite and positive.")
+    if not all(abs(scale.fill) <= LIMIT for scale in scales):  # float32 ends at 3e38
+        raise InvalidTableError("The encoder's state is damaged: a mean in it is none of any encoded input.")
 
 
 def _check_pieces(schema: Schema, scales: list[list[Scale]]) -> None:

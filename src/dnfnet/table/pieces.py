@@ -69,7 +69,15 @@ def _distinct(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     else:
         distinct, inverse = np.unique(values, return_inverse=True)
         mass = np.bincount(inverse, weights)
-    return distinct + 0.0, mass.astype(np.float64)  # -0.0 and 0.0 are one value, whichever came first
+    distinct = distinct + 0.0  # -0.0 and 0.0 are one value, whichever came first
+    return distinct, _reduced(mass.astype(np.float64))
+
+
+def _reduced(mass: Floats) -> Floats:
+    """Divide counts by what they have in common, so that every row twice is every row once to the last bit."""
+    if mass.max() >= 2**53 or not (mass == np.floor(mass)).all():
+        return mass
+    return mass / max(1, int(np.gcd.reduce(mass.astype(np.int64))))
 
 
 def _quantiles(mass: Floats, n_pieces: int) -> list[int]:

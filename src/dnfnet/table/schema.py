@@ -92,12 +92,12 @@ class Column:
     def became(self) -> str:
         """What the column became, in a few words."""
         words = {
-            "numeric": self._number_became(),
-            "boolean": "0 or 1",
-            "category": self._category_became(),
-            "datetime": self._datetime_became(),
-            "empty": "left out: no value in fit",
-        }[self.kind]
+            "numeric": self._number_became,
+            "boolean": lambda: "0 or 1",
+            "category": self._category_became,
+            "datetime": self._datetime_became,
+            "empty": lambda: "left out: no value in fit",
+        }[self.kind]()
         return f"{words}, missing or not" if self.has_indicator else words
 
     def is_sound(self) -> bool:
