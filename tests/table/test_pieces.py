@@ -88,8 +88,10 @@ def test_few_distinct_values_are_the_edges(n_values):
 
 
 def test_most_values_equal():
-    """Quantiles that coincide are one edge: nothing lies between them."""
-    assert edges(fit([0] * 90 + list(range(1, 11)), 4)) == [0, 10]
+    """The value of most rows counts as one piece, and the others are cut as if it were not there."""
+    assert edges(fit([0] * 90 + list(range(1, 11)), 4)) == [0, 4, 7, 10]
+    assert edges(fit([0] * 900 + list(range(1, 11)), 4)) == [0, 4, 7, 10]
+    assert edges(fit([0] * 50 + [5] * 40 + list(range(6, 11)), 4)) == [0, 5, 8, 10]
     encoder = fit([*range(-10, 0), *[0] * 80, *range(1, 11)], 8)
     assert edges(encoder) == [-10, 0, 10]
     assert encoder.schema["x0"].pieces == (2,)

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-
 # A product of 2 to 9 columns rounds by a row's place in it. With columns to spare, a row has the same prediction alone
 # and among others.
 MIN_COLUMNS = 16

@@ -1,6 +1,7 @@
 """A number as its place in each of several pieces of its range.
 
-The edges between the pieces are quantiles of the training rows. A piece is 0 below its lower edge, 1 above its
+The edges between the pieces are quantiles of the training rows, in which a value that fills more than a piece by itself
+counts as one piece: of a column that is 0 in most rows, the others are cut as finely as if there were no 0. A piece is 0 below its lower edge, 1 above its
 upper edge and linear between them, then standardised; so a step, a bend or a plateau anywhere in the range is
 linear in the inputs, and the few largest values of a skewed column do not squeeze all others into one spot.
 """
@@ -84,11 +85,28 @@ def _quantiles(mass: Floats, n_pieces: int) -> list[int]:
     """Positions of the quantiles 0, 1/n, ..., 1: the first with at least that share of the mass up to them."""
     if len(mass) <= n_pieces + 1:
         return list(range(len(mass)))
-    reached = np.cumsum(mass)
+    reached = np.cumsum(_capped(mass, n_pieces))
     # The tolerance is for sums of fractional weights.
     wanted = np.arange(1, n_pieces) / n_pieces * reached[-1] * (1 - 1e-9)
     inner = np.searchsorted(reached, wanted).tolist()
     return sorted({0, *inner, len(mass) - 1})
+
+
+def _capped(mass: Floats, n_pieces: int) -> Floats:
+    """Lower the masses of the heaviest values until none is more than an n-th of all.
+
+    Examples
+    --------
+    >>> _capped(np.array([94.0, 1.0, 2.0, 3.0]), n_pieces=3)
+    array([3., 1., 2., 3.])
+    """
+    heavy = np.zeros(len(mass), dtype=bool)
+    while True:
+        limit = mass[~heavy].sum() / (n_pieces - heavy.sum())
+        heavier = heavy | (mass > limit * (1 + 1e-9))
+        if heavier.sum() in (heavy.sum(), n_pieces):
+            return np.minimum(mass, limit)
+        heavy = heavier
 
 
 def _measure_piece(distinct: Floats, mass: Floats, first: int, last: int) -> Scale:
