@@ -24,7 +24,7 @@ def test_a_table_of_few_kinds_of_rows_is_learned_whole():
     target = Z[:, 0] ^ Z[:, 1]
     for seed in range(3):
         model = DNFNetClassifier(n_formulas=16, random_state=seed, max_epochs=60)
-        train, valid = model._rows(Z, target, None, None, np.random.RandomState(seed), True)
+        [(train, valid)] = model._parts(Z, target, None, None, np.random.RandomState(seed), True)
         assert train.n_rows == valid.n_rows == 8
         assert valid.weight.sum() / train.weight.sum() == pytest.approx(1 / 7, abs=0.01)
 
@@ -39,7 +39,17 @@ def test_kinds_of_many_rows_give_their_share_and_the_others_go_whole():
 
 
 @pytest.mark.parametrize(
-    "change", [{"n_formulas": 16}, {"localization": None}, {"keep_probs": None}, {"structure": "dense"}, {"beta": None}]
+    "change",
+    [
+        {"n_formulas": 16},
+        {"n_groups": None},
+        {"n_ensemble": 2},
+        {"pieces": 3},
+        {"localization": "gaussian"},
+        {"keep_probs": None},
+        {"structure": "dense"},
+        {"beta": 0.7},
+    ],
 )
 def test_a_changed_structure_is_refused_in_training_and_harmless_in_a_file(tmp_path, change):
     model = DNFNetClassifier(**SMALL, warm_start=True).fit(X, Y)

@@ -55,7 +55,7 @@ def test_the_only_row_with_a_label_stays_in_training():
     y[17, 2] = 1
     for seed in range(5):
         model = DNFNetClassifier(n_formulas=4, validation_fraction=0.5, random_state=seed)
-        _, valid = model._rows(X[:100], y, None, None, np.random.RandomState(seed), True)
+        [(_, valid)] = model._parts(X[:100], y, None, None, np.random.RandomState(seed), True)
         assert valid.target[:, 2].sum() == 0
         assert 45 <= valid.n_rows <= 50
 

@@ -56,5 +56,5 @@ def test_tables_of_several_batches_are_left_as_they_are():
     """There a row that stands twice may come in two batches, which one row of weight two cannot."""
     model = DNFNetClassifier(n_formulas=8, max_epochs=2, random_state=0, batch_size=16)
     twice = pd.concat([X, X])
-    rows, _ = model._rows(twice, np.concatenate([LABELS] * 2), (X, LABELS), None, np.random.RandomState(0), True)
+    [(rows, _)] = model._parts(twice, np.concatenate([LABELS] * 2), (X, LABELS), None, np.random.RandomState(0), True)
     assert rows.n_rows == 120

@@ -30,7 +30,9 @@ KINDS = {
     "text objects": (DNFNetClassifier(class_weight="balanced", **SMALL), np.array(["a", "ß", "c"], object)[NUMBERS]),
     "small numbers": (DNFNetClassifier(**SMALL), NUMBERS.astype(np.int8)),
     "label sets": (DNFNetClassifier(**SMALL), np.column_stack([NUMBERS > 0, NUMBERS > 1])),
-    "dense": (DNFNetClassifier(structure="dense", localization=None, **SMALL), NUMBERS),
+    "dense": (DNFNetClassifier(structure="dense", **SMALL), NUMBERS),
+    "paper": (DNFNetClassifier.paper(n_formulas=4, beta=0.7, random_state=0).set_params(max_epochs=3), NUMBERS),
+    "ensemble": (DNFNetClassifier(n_ensemble=3, n_groups=2, **SMALL), NUMBERS),
     "mean": (DNFNetRegressor(**SMALL), NUMBERS * 1e9),
     "several means": (DNFNetRegressor(**SMALL), np.column_stack([NUMBERS, FRAME["größe"]])),
     "quantiles": (DNFNetRegressor(loss="quantile", **SMALL), NUMBERS),
@@ -165,6 +167,12 @@ def test_any_value_anywhere_in_the_manifest(content, tmp_path):
         (("parameters", "conjunctions"), [1, 10**12]),
         (("parameters", "conjunctions"), []),
         (("parameters", "lengths"), [10**18]),
+        (("parameters", "n_ensemble"), 10**9),
+        (("settings", "n_formulas"), 10**12),
+        (("settings", "n_groups"), 3),
+        (("settings", "batch_size"), 0),
+        (("settings", "learning_rate"), "fast"),
+        (("settings",), {}),
         (("parameters", "no_such_parameter"), 1),
         (("parameters", "learning_rate"), "fast"),
         (("target", "kind"), "pickle"),
@@ -207,12 +215,13 @@ def test_tensors_of_another_shape_type_or_name(content, tmp_path):
 
 def test_a_dense_network_larger_than_its_file_is_not_built(tmp_path):
     """Its second layer would be the square of the first."""
-    model = DNFNetClassifier(structure="dense", **SMALL).fit(FRAME[["größe"]], NUMBERS)
+    model = DNFNetClassifier(structure="dense", pieces=1, **SMALL).fit(FRAME[["größe"]], NUMBERS)
     model.save(tmp_path / "model.dnfnet")
     manifest, tensors = read_bundle(tmp_path / "model.dnfnet")
     manifest["parameters"] |= {"n_formulas": 1, "conjunctions": [10**6], "lengths": [1]}
+    manifest["settings"] |= {"n_formulas": 1, "n_groups": 1}
     tensors["network.block.weight"] = np.zeros((10**6, 1), np.float32)
-    tensors["network.head.weight"] = np.zeros((3, 1), np.float32)
+    tensors["network.head.weight"] = np.zeros((1, 1, 3), np.float32)
     write_bundle(tmp_path / "model.dnfnet", manifest, tensors)
     with pytest.raises(ModelFileError, match="dense layers do not fit"):
         load(tmp_path / "model.dnfnet")

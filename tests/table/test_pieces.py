@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tracemalloc
 import warnings
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -93,8 +92,8 @@ def test_most_values_equal():
     assert edges(fit([0] * 900 + list(range(1, 11)), 4)) == [0, 4, 7, 10]
     assert edges(fit([0] * 50 + [5] * 40 + list(range(6, 11)), 4)) == [0, 5, 8, 10]
     encoder = fit([*range(-10, 0), *[0] * 80, *range(1, 11)], 8)
-    assert edges(encoder) == [-10, 0, 10]
-    assert encoder.schema["x0"].pieces == (2,)
+    assert edges(encoder) == [-10, -8, -5, -2, 0, 2, 5, 8, 10]
+    assert encoder.schema["x0"].pieces == (8,)
 
 
 @pytest.mark.parametrize("values", [[5.0], [5.0] * 4, [1e300] * 3])
@@ -400,9 +399,8 @@ def test_edges_that_are_none_are_refused(name):
 
 
 @pytest.fixture
-def model(monkeypatch):
-    monkeypatch.setattr("dnfnet.estimators.base.TableEncoder", partial(TableEncoder, pieces=5))
-    return DNFNetClassifier(n_formulas=4, max_epochs=2, random_state=0).fit(TABLE, np.arange(80) % 2)
+def model():
+    return DNFNetClassifier(pieces=5, n_formulas=4, max_epochs=2, random_state=0).fit(TABLE, np.arange(80) % 2)
 
 
 def test_a_model_file_gives_the_same_bits(model, tmp_path):

@@ -96,16 +96,19 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     model.settings_ = (
         Settings.from_dict(manifest["settings"]) if "settings" in manifest else choose_settings(model, n_rows=1)
     )
+    for name in ("n_formulas", "n_groups", "pieces"):
+        if getattr(model, name) not in ("auto", getattr(model.settings_, name)):
+            fail(f"its {name} is both {getattr(model, name)!r} and {getattr(model.settings_, name)!r}")
     model.encoder_ = TableEncoder.from_state(manifest["encoder"], _under("encoder.", arrays))
     model._set_names()
     target = read_target(manifest["target"], _under("target.", arrays))
     if isinstance(target, Reals) != isinstance(model, DNFNetRegressor):
         fail("its target is none of its kind")
     state = {name: torch.from_numpy(value) for name, value in _under("network.", arrays).items()}
-    model._set_target(target)
     nets = _nets(model, state)
     for net in nets:
         _check_sizes(model, net, target.objective(None).n_outputs)
+    model._set_target(target)
     model.network_ = model._network(torch.Generator(), n_nets=len(nets), draw_masks=False)
     _check_state(model, state)
     model.network_.load_state_dict(state)

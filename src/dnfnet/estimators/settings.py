@@ -2,15 +2,16 @@
 
 The rules, with n training rows:
 
-- a numeric column becomes 8 pieces;
+- a numeric column becomes √n / 10 pieces, at least 4 and at most 32;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
-- rate 0.02 and weight decay 0.3, both found on the data sets of `docs/accuracy.md`.
+- rate 0.02; the weight decay is 4 divided by the steps of an epoch, so that an epoch at the full rate shrinks every weight by 8 %.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -63,11 +64,11 @@ def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
     return Settings(
         n_formulas=n_formulas,
         n_groups=None if model.n_groups is None else int(_or(model.n_groups, groups)),
-        pieces=int(_or(model.pieces, 8)),
+        pieces=int(_or(model.pieces, np.clip(round(math.sqrt(n_rows) / 10), 4, 32))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size)))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
-        weight_decay=float(_or(model.weight_decay, 0.3)),
+        weight_decay=float(_or(model.weight_decay, 4 * batch_size / n_rows)),
     )
 
 

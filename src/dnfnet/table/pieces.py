@@ -1,9 +1,10 @@
 """A number as its place in each of several pieces of its range.
 
 The edges between the pieces are quantiles of the training rows, in which a value that fills more than a piece by itself
-counts as one piece: of a column that is 0 in most rows, the others are cut as finely as if there were no 0. A piece is 0 below its lower edge, 1 above its
-upper edge and linear between them, then standardised; so a step, a bend or a plateau anywhere in the range is
-linear in the inputs, and the few largest values of a skewed column do not squeeze all others into one spot.
+counts as one piece: of a column that is 0 in most rows, the others are cut as finely as if there were no 0. A piece
+is 0 below its lower edge, 1 above its upper edge and linear between them, then standardised; so a step, a bend or a
+plateau anywhere in the range is linear in the inputs, and the few largest values of a skewed column do not squeeze all
+others into one spot.
 """
 
 from __future__ import annotations
