@@ -6,7 +6,7 @@ The rules, with n training rows:
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
-- rate 0.02; the weight decay is 4 divided by the steps of an epoch, so that an epoch at the full rate shrinks every weight by 8 %.
+- rate 0.02; the weight decay is 4 divided by the steps of an epoch: at the full rate, an epoch shrinks weights by 8 %.
 """
 
 from __future__ import annotations
