@@ -83,7 +83,7 @@ def test_a_run_stores_scores_times_and_all_parameters(here, capsys):
     ours = found["tiny", "titanic", 3]
     assert ours["metric"] == "roc_auc"
     assert ours["config"]["parameters"]["n_formulas"] == 4
-    assert ours["config"]["parameters"]["learning_rate"] == 0.05  # a default, and part of the identity
+    assert ours["config"]["parameters"]["learning_rate"] == "auto"  # a default, and part of the identity
     assert found["tiny", "diamonds", 3]["metric"] == "r2"
     before = stored()
     capsys.readouterr()

@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from dnfnet import DNFNetClassifier, DNFNetRegressor
 
 SMALL = {"n_formulas": 16, "max_epochs": 150, "patience": 30}
-SMALLER = {"n_formulas": 8, "max_epochs": 100, "patience": 20}
+SMALLER = {"n_formulas": 8, "max_epochs": 200, "learning_rate": 0.05}
 
 
 class SquaredLogitError:

@@ -6,7 +6,8 @@ The rules, with n training rows:
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
-- rate 0.02; the weight decay is 4 divided by the steps of an epoch: at the full rate, an epoch shrinks weights by 8 %.
+- rate 0.02; the weight decay is 4 divided by the steps of an epoch and at most 0.5: at the full rate, an epoch of 8
+  steps or more shrinks weights by 8 %.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size)))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
-        weight_decay=float(_or(model.weight_decay, 4 * batch_size / n_rows)),
+        weight_decay=float(_or(model.weight_decay, min(0.5, 4 * batch_size / n_rows))),
     )
 
 
