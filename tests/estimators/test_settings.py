@@ -1,0 +1,124 @@
+"""What "auto" becomes, and ensembles of several networks."""
+
+import numpy as np
+import pytest
+
+from dnfnet import DNFNetClassifier, DNFNetRegressor, load
+from dnfnet.estimators.settings import Settings, choose_settings
+from dnfnet.exceptions import TrainingWarning
+from dnfnet.nn import Ensemble
+from dnfnet.training import Callback
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 4))
+Y = (X[:, 0] * X[:, 1] > 0).astype(int)
+SMALL = {"n_formulas": 8, "n_groups": 2, "max_epochs": 4, "random_state": 0}
+
+
+def test_numbers_that_are_given_stay():
+    model = DNFNetClassifier.paper(n_formulas=24, beta=0.7)
+    expected = Settings(24, None, 1, 2048, 1000, 0.05, 0.0)
+    assert choose_settings(model, 10) == choose_settings(model, 10**6) == expected
+
+
+@pytest.mark.parametrize("n_rows", [1, 500, 1024, 1025, 7000, 50_000, 10**6])
+def test_the_rules(n_rows):
+    settings = choose_settings(DNFNetRegressor(), n_rows)
+    assert settings.n_formulas % settings.n_groups == 0
+    assert settings.n_formulas // settings.n_groups == 16
+    assert (settings.batch_size == n_rows) == (n_rows <= 1024)
+    assert 4 <= settings.pieces <= 32
+    steps = -(-n_rows // settings.batch_size)
+    assert 0 < settings.weight_decay <= 0.5
+    assert settings.weight_decay * steps == pytest.approx(4, rel=0.15) or settings.weight_decay == 0.5
+
+
+def test_formulas_that_sixteen_does_not_divide_are_one_group():
+    assert choose_settings(DNFNetClassifier(n_formulas=10), 100).n_groups == 1
+
+
+def test_a_fit_tells_its_settings():
+    model = DNFNetClassifier(max_epochs=2, random_state=0).fit(X, Y)
+    assert model.settings_.max_epochs == model.n_iter_ == 2
+    assert model.get_params()["n_formulas"] == "auto"
+    assert len(model.feature_selection_) == model.settings_.n_formulas
+    assert model.network_.head.weight.shape[0] == model.settings_.n_groups
+
+
+def test_warm_start_keeps_what_the_network_was_built_with():
+    model = DNFNetClassifier(max_epochs=1, warm_start=True, random_state=0).fit(X, Y)
+    many = np.tile(X, (20, 1)), np.tile(Y, 20)
+    built = model.settings_
+    model.fit(*many)
+    assert model.settings_.batch_size == 512 != built.batch_size
+    assert (model.settings_.pieces, model.settings_.n_formulas) == (built.pieces, built.n_formulas)
+
+
+def test_an_ensemble_averages_networks_that_differ(tmp_path):
+    model = DNFNetClassifier(n_ensemble=3, **SMALL).fit(X, Y)
+    assert isinstance(model.network_, Ensemble)
+    assert model.n_iter_ == len(model.history_) == 12
+    assert model.feature_selection_.shape[0] == 24
+    first, second, _ = model.network_.nets
+    assert not np.array_equal(first.block.weight.detach(), second.block.weight.detach())
+    encoded = model.encoder_.transform(X)
+    import torch
+
+    with torch.no_grad():
+        each = [torch.sigmoid(net(torch.from_numpy(encoded)).double()).mean(1).squeeze() for net in model.network_.nets]
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], torch.stack(each).mean(0), atol=1e-6)
+    model.save(tmp_path / "model.dnfnet")
+    assert np.array_equal(load(tmp_path / "model.dnfnet").predict_proba(X), model.predict_proba(X))
+
+
+def test_networks_of_an_ensemble_stop_by_other_rows():
+    model = DNFNetClassifier(n_ensemble=3, **SMALL)
+    parts = list(model._parts(X, Y, None, None, np.random.RandomState(0), True))
+    rows = [{tuple(row) for row in valid.x.tolist()} for _, valid in parts]
+    assert len({frozenset(part) for part in rows}) == 3
+    assert all(
+        not part & {tuple(row) for row in train.x.tolist()} for part, (train, _) in zip(rows, parts, strict=True)
+    )
+    given = list(model._parts(X, Y, (X[:9], Y[:9]), None, np.random.RandomState(0), True))
+    assert all(len(train.x) == 300 and len(valid.x) == 9 for train, valid in given)
+
+
+class InterruptIn(Callback):
+    """Ctrl-C in the second network, before or after its first epoch."""
+
+    def __init__(self, event):
+        self.event, self.fits = event, 0
+
+    def on_fit_start(self, trainer):
+        self.fits += 1
+
+    def on_step_end(self, trainer):
+        if self.event == "step" and self.fits == 2:
+            raise KeyboardInterrupt
+
+    def on_epoch_end(self, trainer):
+        if self.event == "epoch" and self.fits == 2:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("event", "n_nets"), [("step", 1), ("epoch", 2)])
+def test_an_interrupted_ensemble_keeps_the_networks_it_has(event, n_nets, tmp_path):
+    model = DNFNetClassifier(n_ensemble=3, callbacks=[InterruptIn(event)], **SMALL)
+    with pytest.warns(TrainingWarning, match="interrupted"):
+        model.fit(X, Y)
+    assert model.stop_reason_ == "interrupted"
+    assert len(model.network_.nets) == n_nets
+    model.save(tmp_path / "model.dnfnet")
+    assert np.array_equal(load(tmp_path / "model.dnfnet").predict_proba(X), model.predict_proba(X))
+
+
+def test_an_ensemble_shares_its_time_limit():
+    model = DNFNetRegressor(n_ensemble=4, time_limit=1e-9, n_formulas=8, n_groups=2, random_state=0).fit(X, X[:, 0])
+    assert model.n_iter_ == 4  # an epoch each
+
+
+def test_partial_fit_trains_all_networks_of_an_ensemble():
+    model = DNFNetClassifier(n_ensemble=2, **SMALL).partial_fit(X, Y)
+    before = [net.block.weight.detach().clone() for net in model.network_.nets]
+    model.partial_fit(X, Y)
+    assert all(not (net.block.weight == old).all() for net, old in zip(model.network_.nets, before, strict=True))
