@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor, load
 from dnfnet.estimators.settings import Settings, choose_settings
@@ -62,8 +63,6 @@ def test_an_ensemble_averages_networks_that_differ(tmp_path):
     first, second, _ = model.network_.nets
     assert not np.array_equal(first.block.weight.detach(), second.block.weight.detach())
     encoded = model.encoder_.transform(X)
-    import torch
-
     with torch.no_grad():
         each = [torch.sigmoid(net(torch.from_numpy(encoded)).double()).mean(1).squeeze() for net in model.network_.nets]
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], torch.stack(each).mean(0), atol=1e-6)
@@ -76,9 +75,8 @@ def test_networks_of_an_ensemble_stop_by_other_rows():
     parts = list(model._parts(X, Y, None, None, np.random.RandomState(0), True))
     rows = [{tuple(row) for row in valid.x.tolist()} for _, valid in parts]
     assert len({frozenset(part) for part in rows}) == 3
-    assert all(
-        not part & {tuple(row) for row in train.x.tolist()} for part, (train, _) in zip(rows, parts, strict=True)
-    )
+    for part, (train, _) in zip(rows, parts, strict=True):
+        assert not part & {tuple(row) for row in train.x.tolist()}
     given = list(model._parts(X, Y, (X[:9], Y[:9]), None, np.random.RandomState(0), True))
     assert all(len(train.x) == 300 and len(valid.x) == 9 for train, valid in given)
 

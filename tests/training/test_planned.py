@@ -23,7 +23,7 @@ def trainer(**options):
 def test_the_rate_rises_and_falls_along_a_cosine_over_all_epochs():
     rates = []
     training = trainer()
-    training.step = lambda batch: rates.append(training.optimizer.param_groups[0]["lr"]) or 0.0
+    training.step = lambda _: rates.append(training.optimizer.param_groups[0]["lr"]) or 0.0
     training.fit(SOURCE)
     assert len(rates) == 30
     assert rates[0] == pytest.approx(0.1 * (0.5 / 30) / 0.05)

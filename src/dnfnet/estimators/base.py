@@ -207,6 +207,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             except KeyboardInterrupt:
                 if not trainers:
                     raise
+                trainers[-1].stop_reason = None
                 trainers[-1].interrupted()
                 break
             trainers.append(trainer)
