@@ -45,15 +45,15 @@ def places(encoder: TableEncoder, values) -> np.ndarray:
 
 
 def test_values_worked_out_by_hand():
-    """Cut at the median 2 of 0, 1, 2, 6, 6: the places are 0, .5, 1, 1, 1 and 0, 0, 0, 1, 1."""
-    encoder = fit([0, 1, 2, 6, 6], 2)
-    assert edges(encoder) == [0, 2, 6]
-    assert encoder.encoded_names == ["x0 0 to 2", "x0 2 to 6"]
+    """Cut at the median .2 of 0, .1, .2, .6, .6: the places are 0, .5, 1, 1, 1 and 0, 0, 0, 1, 1."""
+    encoder = fit([0, 0.1, 0.2, 0.6, 0.6], 2)
+    assert edges(encoder) == [0, 0.2, 0.6]
+    assert encoder.encoded_names == ["x0 0 to 0.2", "x0 0.2 to 0.6"]
     assert encoder.encoded_column.tolist() == [0, 0]
     # means 0.7 and 0.4; variances (0.49 + 0.04 + 3 * 0.09) / 5 = 0.16 and 0.24
     first, second = [-1.75, -0.5, 0.75, 0.75, 0.75, 0.75, -1.75], np.array([-0.4, -0.4, -0.4, 0.6, 0.1, 0.6, -0.4])
     expected = np.column_stack([first, second / np.sqrt(0.24)])
-    assert np.allclose(encoder.transform(column([0, 1, 2, 6, 4, 99, -99])), expected, rtol=1e-6)
+    assert np.allclose(encoder.transform(column([0, 0.1, 0.2, 0.6, 0.4, 99, -99])), expected, rtol=1e-6)
     assert encoder.schema["x0"].became == "2 pieces"
 
 

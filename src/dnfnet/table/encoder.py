@@ -15,10 +15,13 @@ from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
 from dnfnet.table.scaling import LIMIT
 from dnfnet.table.schema import Column, Scale, Schema
+from dnfnet.table.single_values import are_single_values
 from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
 
 Naming = Literal["strings", "other", "positions"]
+# In a whole table, shared evenly by its columns, so that a wide table of whole numbers stays a matrix that fits.
+MOST_SINGLE_VALUES = 8192
 
 
 class TableEncoder:
@@ -43,7 +46,8 @@ class TableEncoder:
     pieces : int
         Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
         an input that goes from its lowest to its highest value between the piece's edges. 1 is one
-        standardised input for the whole range, as in the paper.
+        standardised input for the whole range, as in the paper. With more pieces, a column of whole numbers, at
+        most 512 distinct ones, also gets an input for each of its frequent values.
 
     Attributes
     ----------
@@ -108,7 +112,7 @@ class TableEncoder:
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
         notes = Notes()
-        rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0])
+        rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0], source.shape[1])
         names = source.names or [f"x{i}" for i in range(source.shape[1])]
         columns: list[Column] = []
         scales: list[list[Scale]] = []
@@ -215,10 +219,10 @@ class TableEncoder:
         if naming == "strings":
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
-    def _rule(self, n_rows: float) -> Rule:
+    def _rule(self, n_rows: float, n_columns: int) -> Rule:
         threshold = self.min_level_rows
         min_rows = min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold
-        return Rule(self.max_levels, min_rows, self.pieces)
+        return Rule(self.max_levels, min_rows, self.pieces, max(1, MOST_SINGLE_VALUES // n_columns))
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -250,6 +254,8 @@ def _check_pieces(schema: Schema, scales: list[list[Scale]]) -> None:
             raise InvalidTableError(
                 f"The encoder's state is damaged: the edges of the pieces of {column.name!r} are not in order."
             )
+        if not are_single_values(own[column.single_value_inputs]):
+            raise InvalidTableError(f"The encoder's state is damaged: values of {column.name!r} are not in order.")
 
 
 def _datetime_refused(name: str, dtype: str) -> InvalidTableError:

@@ -19,6 +19,7 @@ from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats, measure, standardise
 from dnfnet.table.schema import Column, Scale
+from dnfnet.table.single_values import encode_single_values, measure_single_values, single_value_names
 from dnfnet.table.values import Values
 
 Fitted = tuple[Column, list[Scale]]
@@ -26,17 +27,18 @@ Fitted = tuple[Column, list[Scale]]
 
 @dataclass(frozen=True)
 class Rule:
-    """What fit may make of a column: which levels get an input of their own, how many pieces numbers become."""
+    """What fit may make of a column: the levels and values with an input of their own, the pieces of numbers."""
 
     max_levels: int
     min_rows: float
     pieces: int
+    max_values: int
 
 
 def fit_column(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
     """Measure one column on the training rows."""
     if values.kind == "numeric":
-        return _fit_numeric(name, values, weights, rule.pieces, notes)
+        return _fit_numeric(name, values, weights, rule, notes)
     if values.kind == "boolean":
         return _fit_boolean(name, values, weights)
     if values.kind == "category":
@@ -67,10 +69,12 @@ def encode_column(column: Column, scales: list[Scale], values: Values, out: NDAr
     else:
         (own,) = column.number_inputs
         extremes = Scale(lower=scales[own][0].lower, upper=scales[own][-1].upper)
-        _encode_numbers(column, scales[own], _finite(values.data, extremes, column.name, notes), out[:, own])
+        data, singles = _finite(values.data, extremes, column.name, notes), column.single_value_inputs
+        _encode_numbers(column, scales[own], data, out[:, own])
+        encode_single_values(data, scales[singles], out[:, singles])
 
 
-def _fit_numeric(name: str, values: Values, weights: Floats | None, pieces: int, notes: Notes) -> Fitted:
+def _fit_numeric(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
     finite = np.isfinite(values.data)
     n_missing = int(np.isnan(values.data).sum())
     n_infinite = len(values.data) - int(finite.sum()) - n_missing
@@ -80,10 +84,15 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, pieces: int,
     extremes = Scale(lower=float(known.min()), upper=float(known.max()))
     data = _finite(values.data, extremes, name, notes)
     present = ~np.isnan(data)
-    scales = _measure_numbers(data[present], None if weights is None else weights[present], pieces)
+    data, weights = data[present], None if weights is None else weights[present]
+    scales = _measure_numbers(data, weights, rule.pieces)
     constant = extremes.lower == extremes.upper
-    in_pieces = pieces > 1 and not constant
-    inputs, indicator = _with_indicator(name, piece_names(name, scales) if in_pieces else [name], n_missing)
+    in_pieces = rule.pieces > 1 and not constant
+    singles: list[Scale] = []
+    if in_pieces:
+        singles = measure_single_values(data, weights, min_rows=rule.min_rows, most=rule.max_values)
+    names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
+    inputs, indicator = _with_indicator(name, names, n_missing)
     column = Column(
         name,
         "numeric",
@@ -93,8 +102,9 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, pieces: int,
         has_indicator=n_missing > 0,
         constant=constant,
         pieces=(len(scales),) if in_pieces else (),
+        n_single_values=len(singles),
     )
-    return column, [*scales, *indicator]
+    return column, [*scales, *singles, *indicator]
 
 
 def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.table.scaling import Floats, measure, standardise
+from dnfnet.table.scaling import Floats, distinct_values, measure, standardise
 from dnfnet.table.schema import Scale
 
 ROWS_AT_ONCE = 2**14  # few enough that their temporaries stay in the cache of a processor
@@ -27,7 +27,7 @@ def measure_pieces(values: Floats, weights: Floats | None, n_pieces: int) -> lis
 
     Only the distinct values and their masses count, so that a row of weight 2 is exactly two rows.
     """
-    distinct, mass = _distinct(values, weights)
+    distinct, mass = distinct_values(values, weights)
     edges = _quantiles(mass, n_pieces)
     return [_measure_piece(distinct, mass, first, last) for first, last in pairwise(edges)]
 
@@ -62,24 +62,6 @@ def are_pieces(scales: Sequence[Scale]) -> bool:
     return all(scale.lower < scale.upper for scale in scales) and all(
         one.upper == two.lower for one, two in pairwise(scales)
     )
-
-
-def _distinct(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Distinct values in order, and how much of the rows each of them is."""
-    if weights is None:
-        distinct, mass = np.unique(values, return_counts=True)
-    else:
-        distinct, inverse = np.unique(values, return_inverse=True)
-        mass = np.bincount(inverse, weights)
-    distinct = distinct + 0.0  # -0.0 and 0.0 are one value, whichever came first
-    return distinct, _reduced(mass.astype(np.float64))
-
-
-def _reduced(mass: Floats) -> Floats:
-    """Divide counts by what they have in common, so that every row twice is every row once to the last bit."""
-    if mass.max() >= 2**53 or not (mass == np.floor(mass)).all():
-        return mass
-    return mass / max(1, int(np.gcd.reduce(mass.astype(np.int64))))
 
 
 def _quantiles(mass: Floats, n_pieces: int) -> list[int]:

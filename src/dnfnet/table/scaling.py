@@ -40,3 +40,21 @@ def standardise(values: Floats, scale: Scale) -> Floats:
     np.clip(encoded, -LIMIT, LIMIT, out=encoded)
     encoded[np.isnan(encoded)] = scale.fill
     return encoded
+
+
+def distinct_values(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Distinct values in order, and how much of the rows each of them is."""
+    if weights is None:
+        distinct, mass = np.unique(values, return_counts=True)
+    else:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        mass = np.bincount(inverse, weights)
+    distinct = distinct + 0.0  # -0.0 and 0.0 are one value, whichever came first
+    return distinct, _reduced(mass.astype(np.float64))
+
+
+def _reduced(mass: Floats) -> Floats:
+    """Divide counts by what they have in common, so that every row twice is every row once to the last bit."""
+    if mass.max() >= 2**53 or not (mass == np.floor(mass)).all():
+        return mass
+    return mass / max(1, int(np.gcd.reduce(mass.astype(np.int64))))

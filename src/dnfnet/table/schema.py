@@ -60,6 +60,8 @@ class Column:
     pieces : tuple of int
         Into how many pieces a numeric column was cut, or each part of a datetime; empty where numbers are
         standardised as a whole.
+    n_single_values : int
+        How many whole numbers of a numeric column have an input of their own, after those of the pieces.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Column:
     constant: bool = False
     mixed: bool = False
     pieces: tuple[int, ...] = ()
+    n_single_values: int = 0
 
     @property
     def n_inputs(self) -> int:
@@ -87,6 +90,11 @@ class Column:
         """Where among the inputs are those of a numeric column, or of each part of a datetime."""
         counts = self.pieces or (1,) * (1 if self.kind == "numeric" else len(self.parts))
         return tuple(slice(stop - n, stop) for n, stop in zip(counts, accumulate(counts), strict=True))
+
+    @property
+    def single_value_inputs(self) -> slice:
+        """Where among the inputs are those of single values."""
+        return slice(sum(self.pieces), sum(self.pieces) + self.n_single_values)
 
     @property
     def became(self) -> str:
@@ -104,15 +112,17 @@ class Column:
         """Whether the parts agree, as they may not in a file that somebody edited."""
         texts = (self.name, self.kind, *self.inputs, *self.levels, *self.parts)
         flags = (self.has_other, self.has_indicator, self.constant, self.mixed)
-        counts = (self.n_missing, self.n_infinite, self.n_rare_levels, self.n_rare_rows)
+        counts = (self.n_missing, self.n_infinite, self.n_rare_levels, self.n_rare_rows, self.n_single_values)
         for values, kind in ((texts, str), (flags, bool), (counts, int)):
             if not all(isinstance(value, kind) for value in values):
                 return False
         if self.pieces and not self._pieces_are_sound():
             return False
+        if self.n_single_values and not (self.n_single_values > 0 and self.kind == "numeric" and self.pieces):
+            return False
         own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0}
         own["category"] = len(self.levels) + self.has_other
-        own |= {self.kind: sum(self.pieces)} if self.pieces else {}
+        own |= {self.kind: sum(self.pieces) + self.n_single_values} if self.pieces else {}
         return self.n_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
 
     def _pieces_are_sound(self) -> bool:
@@ -122,7 +132,10 @@ class Column:
     def _number_became(self) -> str:
         if self.constant:
             return "0: constant in fit"
-        return _in_pieces(self.pieces[0]) if self.pieces else "standardised"
+        if not self.pieces:
+            return "standardised"
+        values = f", {self.n_single_values} values" if self.n_single_values else ""
+        return _in_pieces(self.pieces[0]) + values
 
     def _datetime_became(self) -> str:
         if not self.pieces:

@@ -1,0 +1,66 @@
+"""Whole numbers that stand for themselves: an identifier, a code or a grade is no measurement.
+
+A whole-numbered column with not too many distinct values gets, after its pieces, an input for each frequent value: 1 in
+the rows that have it and 0 in the others, then standardised. An affine literal over pieces cannot tell one value from
+its neighbours; over these inputs it can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnfnet.table.scaling import Floats, distinct_values
+from dnfnet.table.schema import Scale
+
+MOST_DISTINCT = 512
+LARGEST = 1e15  # beyond it, nearly every number is whole
+
+
+def measure_single_values(values: Floats, weights: Floats | None, *, min_rows: float, most: int) -> list[Scale]:
+    """Measure the values that get an input of their own, the most frequent ones, in their order.
+
+    A column of measurements (any value that is not whole, or too many distinct ones) has none, nor has one with two
+    values, which one piece tells apart already.
+    """
+    distinct, mass = distinct_values(values, weights)
+    whole = (distinct == np.floor(distinct)).all() and max(abs(distinct[0]), abs(distinct[-1])) <= LARGEST
+    if not (whole and 2 < len(distinct) <= MOST_DISTINCT):
+        return []
+    shares = mass / mass.sum()
+    n_rows = float(len(values) if weights is None else weights.sum())
+    # The tolerance is for sums of fractional weights.
+    frequent = np.flatnonzero(shares * n_rows >= min_rows * (1 - 1e-9))
+    kept = np.sort(frequent[np.argsort(-mass[frequent], kind="stable")][:most])
+    return [_measure(value, share) for value, share in zip(distinct[kept], shares[kept], strict=True)]
+
+
+def encode_single_values(values: Floats, scales: Sequence[Scale], out: NDArray[np.float32]) -> None:
+    """Write the inputs of the single values; a missing value is at the mean of each."""
+    if not scales:
+        return
+    known = np.array([scale.lower for scale in scales])
+    centre, deviation = np.array([scale.centre for scale in scales]), np.array([scale.deviation for scale in scales])
+    out[:] = -centre / deviation
+    out[np.isnan(values)] = 0.0
+    slot = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    hit = np.flatnonzero(known[slot] == values)
+    out[hit, slot[hit]] = ((1 - centre) / deviation)[slot[hit]]
+
+
+def single_value_names(name: str, scales: Sequence[Scale]) -> list[str]:
+    """Name each input as the level of a category is named."""
+    return [f"{name} = {scale.lower:.0f}" for scale in scales]
+
+
+def are_single_values(scales: Sequence[Scale]) -> bool:
+    """Whether these are values in increasing order."""
+    values = [scale.lower for scale in scales]
+    return all(scale.lower == scale.upper for scale in scales) and values == sorted(set(values))
+
+
+def _measure(value: float, share: float) -> Scale:
+    return Scale(centre=float(share), deviation=math.sqrt(share * (1 - share)), lower=float(value), upper=float(value))
