@@ -48,6 +48,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--datetimes", choices=("refuse", "expand"),
                         help="expand dates of a Parquet file to year, month, day, weekday and time")  # fmt: skip
     parser.add_argument("--n-formulas", type=int, metavar="N", help="number of formulas")
+    parser.add_argument("--n-ensemble", type=int, metavar="N", help="networks to train and average (default: 1)")
     parser.add_argument("--beta", type=float, metavar="B", help="feature selection, lower is sparser")
     parser.add_argument("--max-epochs", type=int, metavar="N", help="epochs at the most")
     parser.add_argument("--patience", type=int, metavar="N", help="epochs without a better score until it stops")
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def build_model(task: str, args: argparse.Namespace) -> BaseDNFNet:
     """The estimator with the settings that were given; the others stay at their defaults."""
-    shared = ("n_formulas", "beta", "max_epochs", "patience", "time_limit", "datetimes")
+    shared = ("n_formulas", "n_ensemble", "beta", "max_epochs", "patience", "time_limit", "datetimes")
     own = ("class_weight",) if task == "classification" else ("loss", "quantiles")
     options = {name: getattr(args, name) for name in (*shared, *own) if getattr(args, name) is not None}
     kind = DNFNetClassifier if task == "classification" else DNFNetRegressor
