@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 
+from dnfnet.estimators.fitting import train_networks
 from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
 from dnfnet.estimators.parameters import (
@@ -27,7 +27,7 @@ from dnfnet.estimators.parameters import (
     require_fitted,
     structure_of,
 )
-from dnfnet.estimators.predicting import ROWS_PER_BATCH, table_predictions
+from dnfnet.estimators.predicting import table_predictions
 from dnfnet.estimators.rows import Rows, used_rows
 from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
@@ -35,27 +35,10 @@ from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.nn import DNFNet, Ensemble, LiteralInit, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
-from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective, ProgressBar, TimeLimit, Trainer
+from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-# An epoch of the paper's smallest data set.
-PAPER_STEPS = 4
-
-
-def epochs_to_wait(patience: int | str, paper: int, steps_per_epoch: int) -> int:
-    """Epochs without improvement to wait for; "auto" waits for as many steps as the paper's rule did at the least.
-
-    Examples
-    --------
-    >>> epochs_to_wait("auto", 30, steps_per_epoch=1), epochs_to_wait("auto", 30, steps_per_epoch=22)
-    (120, 30)
-    """
-    if not isinstance(patience, str):
-        return patience
-    return max(paper, -(-paper * PAPER_STEPS // steps_per_epoch))
 
 
 class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
@@ -188,34 +171,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         if fresh:
             self._start(generator)
         self.__dict__.pop("_stream", None)
-        self._train(parts, generator)
+        train_networks(self, parts, generator)
         return self
-
-    def _train(self, parts: Iterable[tuple[Rows, Rows]], generator: torch.Generator) -> None:
-        """Train each network on its rows; Ctrl-C ends the ensemble with those that have finished an epoch."""
-        nets, started = nets_of(self.network_), time.monotonic()
-        trainers: list[Trainer] = []
-        for net, (train, valid) in zip(nets, parts, strict=True):
-            left = None
-            if self.time_limit is not None:
-                left = (self.time_limit - (time.monotonic() - started)) / (len(nets) - len(trainers))
-            steps_per_epoch = -(-train.n_rows // self.settings_.batch_size)
-            trainer = self._trainer(net, generator, steps_per_epoch, number=len(trainers) + 1, time_limit=left)
-            source = train.source(self.settings_.batch_size)
-            try:
-                trainer.fit(source, valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
-            except KeyboardInterrupt:
-                if not trainers:
-                    raise
-                trainers[-1].stop_reason = None
-                trainers[-1].interrupted()
-                break
-            trainers.append(trainer)
-            if trainer.stop_reason == "interrupted":
-                break
-        if len(trainers) < len(nets):
-            self.network_ = Ensemble(nets[: len(trainers)])
-        self._keep(trainers)
 
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
@@ -348,46 +305,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             ).to(device=self.device, dtype=torch.float32)
         except (ValueError, RuntimeError, AssertionError) as error:
             raise InvalidParameterError(f"There can be no network with these parameters: {error}") from error
-
-    def _trainer(
-        self,
-        net: DNFNet | Ensemble,
-        generator: torch.Generator,
-        steps_per_epoch: int,
-        *,
-        number: int = 1,
-        time_limit: float | None = None,
-        schedule: Literal["cosine", "plateau"] | None = None,
-    ) -> Trainer:
-        """A trainer for the network of that number, with its progress bar and its time limit."""
-        name = "DNF-Net" if self.n_ensemble == 1 else f"DNF-Net {number}/{self.n_ensemble}"
-        callbacks = [ProgressBar(name)] * bool(self.verbose) + list(self.callbacks)
-        if time_limit is not None:
-            callbacks.append(TimeLimit(time_limit))
-        settings, schedule = self.settings_, schedule or self.schedule
-        patience = epochs_to_wait(self.patience, 30, steps_per_epoch)
-        return Trainer(
-            net,
-            self._objective(),
-            learning_rate=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            schedule=schedule,
-            max_epochs=settings.max_epochs,
-            patience=settings.max_epochs if schedule == "cosine" and isinstance(self.patience, str) else patience,
-            lr_patience=epochs_to_wait(self.lr_patience, 10, steps_per_epoch),
-            generator=generator,
-            callbacks=callbacks,
-        )
-
-    def _keep(self, trainers: Sequence[Trainer]) -> None:
-        """The history of all networks, one after the other, and how the last one ended."""
-        for trainer in trainers:
-            done = len(self.history_)
-            self.history_ += [{**row, "epoch": done + row["epoch"]} for row in trainer.history]
-            self.best_epoch_ = done + trainer.best_epoch
-        self.n_iter_ = len(self.history_)
-        self.best_score_ = float(np.mean([trainer.best_score for trainer in trainers]))
-        self.stop_reason_ = trainers[-1].stop_reason
 
     def _set_names(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_

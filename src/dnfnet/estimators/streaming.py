@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dnfnet.estimators.fitting import keep, make_trainer
 from dnfnet.estimators.rows import Rows
 from dnfnet.training import TensorSource, Trainer
 
@@ -22,13 +23,13 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
     """
     generator = torch.Generator()
     generator.set_state(stream["generator"])
-    trainer = model._trainer(model.network_, generator, steps_per_epoch=1, schedule="plateau")
+    trainer = make_trainer(model, model.network_, generator, steps_per_epoch=1, schedule="plateau")
     if "optimizer" in stream:
         trainer.optimizer.load_state_dict(stream["optimizer"])
     for group in trainer.optimizer.param_groups:
         group["lr"] = model.settings_.learning_rate
     _train(trainer, rows.source(model.settings_.batch_size))
-    model._keep([trainer])
+    keep(model, [trainer])
     return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}
 
 
