@@ -38,7 +38,7 @@ def train_networks(model: BaseDNFNet, parts: Iterable[tuple[Rows, Rows]], genera
     """Train each network on its rows; Ctrl-C ends the ensemble with those that have finished an epoch."""
     nets, started = nets_of(model.network_), time.monotonic()
     trainers: list[Trainer] = []
-    for net, (train, valid) in zip(nets, parts, strict=True):
+    for net, (train, valid) in zip(nets, parts, strict=False):  # an interrupted ensemble goes on with what it has
         left = None
         if model.time_limit is not None:
             left = (model.time_limit - (time.monotonic() - started)) / (len(nets) - len(trainers))
