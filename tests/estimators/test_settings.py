@@ -19,23 +19,25 @@ SMALL = {"n_formulas": 8, "n_groups": 2, "max_epochs": 4, "random_state": 0}
 def test_numbers_that_are_given_stay():
     model = DNFNetClassifier.paper(n_formulas=24, beta=0.7)
     expected = Settings(24, None, 1, 2048, 1000, 0.05, 0.0)
-    assert choose_settings(model, 10) == choose_settings(model, 10**6) == expected
+    assert choose_settings(model, 10, 3) == choose_settings(model, 10**6, 300) == expected
 
 
 @pytest.mark.parametrize("n_rows", [1, 500, 1024, 1025, 7000, 50_000, 10**6])
-def test_the_rules(n_rows):
-    settings = choose_settings(DNFNetRegressor(), n_rows)
+@pytest.mark.parametrize("n_columns", [1, 30, 10**4])
+def test_the_rules(n_rows, n_columns):
+    settings = choose_settings(DNFNetRegressor(), n_rows, n_columns)
     assert settings.n_formulas % settings.n_groups == 0
     assert settings.n_formulas // settings.n_groups == 16
     assert (settings.batch_size == n_rows) == (n_rows <= 1024)
     assert 4 <= settings.pieces <= 32
+    assert settings.pieces == 4 or settings.pieces * n_columns <= 1024
     steps = -(-n_rows // settings.batch_size)
     assert 0 < settings.weight_decay <= 0.5
     assert settings.weight_decay * steps == pytest.approx(4, rel=0.15) or settings.weight_decay == 0.5
 
 
 def test_formulas_that_sixteen_does_not_divide_are_one_group():
-    assert choose_settings(DNFNetClassifier(n_formulas=10), 100).n_groups == 1
+    assert choose_settings(DNFNetClassifier(n_formulas=10), 100, 4).n_groups == 1
 
 
 def test_a_fit_tells_its_settings():

@@ -8,7 +8,7 @@ import pytest
 
 from dnfnet.exceptions import InvalidTableError
 from dnfnet.table import TableEncoder
-from dnfnet.table.encoder import MOST_SINGLE_VALUES
+from dnfnet.table.encoding import MOST_SINGLE_VALUES
 
 NAN = float("nan")
 
@@ -22,23 +22,34 @@ def singles(encoder):
 
 
 def test_values_worked_out_by_hand():
-    """0 in half of the rows, 3 in a quarter, 7 in an eighth; 8 is too rare for an input."""
-    encoder = fit([0] * 8 + [3] * 4 + [7] * 2 + [8] + [9], min_level_rows=2)
-    assert singles(encoder) == ["x0 = 0", "x0 = 3", "x0 = 7"]
-    assert encoder.schema["x0"].became == "4 pieces, 3 values"
-    found = encoder.transform([[3.0], [8.0], [5.0]])[:, -3:]
-    off = [-share / math.sqrt(share * (1 - share)) for share in (0.5, 0.25, 0.125)]
-    on = 0.75 / math.sqrt(0.25 * 0.75)
-    np.testing.assert_allclose(found, [[off[0], on, off[2]], off, off], rtol=1e-6)
+    """Of 16 rows 4 are 0, 8 are 3, 2 are 7; 8 and 9 are too rare for an input."""
+    encoder = TableEncoder(pieces=2, min_level_rows=2).fit(np.array([0] * 4 + [3] * 8 + [7] * 2 + [8, 9.0])[:, None])
+    assert encoder.encoded_names == ["x0 0 to 3", "x0 3 to 9", "x0 = 3", "x0 = 7"]
+    assert encoder.schema["x0"].became == "2 pieces, 2 values"
+    found = encoder.transform([[7.0], [8.0], [5.0]])[:, -2:]
+    off = [-1.0, -0.125 / math.sqrt(0.125 * 0.875)]
+    on = 0.875 / math.sqrt(0.125 * 0.875)
+    np.testing.assert_allclose(found, [[off[0], on], off, off], rtol=1e-6)
+
+
+def test_what_the_pieces_tell_apart_has_none():
+    """With an edge at every value, pieces say all; with fewer, only a value between two edges is known."""
+    values = np.repeat(np.arange(6.0), 20)
+    assert singles(fit(values[:100])) == []
+    assert singles(TableEncoder(pieces=5).fit(values[:, None])) == []
+    encoder = fit(values)
+    edges = [0, 1, 2, 4, 5]
+    assert [scale[3] for scale in encoder.input_scales[:4]] == edges[:-1]
+    assert singles(encoder) == ["x0 = 2", "x0 = 3", "x0 = 4"]
 
 
 def test_missing_values_are_at_the_mean_and_infinite_ones_at_the_extremes():
-    encoder = fit([1, 1, 2, 2, 3, 3, NAN, NAN], min_level_rows=2)
+    encoder = fit([*np.repeat(np.arange(1.0, 8), 2), NAN, NAN], min_level_rows=2)
     names = encoder.encoded_names
-    assert names[-4:] == ["x0 = 1", "x0 = 2", "x0 = 3", "x0 is missing"]
-    assert encoder.transform([[NAN]])[0, -4:].tolist() == [0, 0, 0, 1]
+    assert names[-3:] == ["x0 = 5", "x0 = 6", "x0 is missing"]
+    assert encoder.transform([[NAN]])[0].tolist() == [0] * (len(names) - 1) + [1]
     with pytest.warns(UserWarning, match="(?i)infinite"):
-        assert (encoder.transform([[float("inf")]]) == encoder.transform([[3.0]])).all()
+        assert (encoder.transform([[float("inf")]]) == encoder.transform([[7.0]])).all()
 
 
 @pytest.mark.parametrize(
@@ -52,10 +63,17 @@ def test_without_pieces_there_are_none():
     assert TableEncoder().fit(np.repeat(np.arange(5.0), 20)[:, None]).encoded_names == ["x0"]
 
 
-def test_a_wide_table_shares_the_inputs():
-    X = np.tile(np.repeat(np.arange(200.0), 2), (100, 1)).T
+def test_of_a_wide_table_the_most_frequent_values_are_left():
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.integers(0, 200, size=(4000, 20)) ** 2 // 200, axis=0).astype(float)
     encoder = TableEncoder(pieces=2, min_level_rows=1).fit(X)
-    assert len(encoder.encoded_names) <= MOST_SINGLE_VALUES + 2 * 100
+    n_singles = sum(column.n_single_values for column in encoder.schema)
+    assert 0.9 * MOST_SINGLE_VALUES < n_singles <= MOST_SINGLE_VALUES
+    assert len(encoder.encoded_names) == encoder.transform(X).shape[1] == n_singles + 40
+    known = {name for name in encoder.encoded_names if name.startswith("x0 = ")}
+    values, counts = np.unique(X[:, 0], return_counts=True)
+    kept = np.array([f"x0 = {value:.0f}" in known for value in values])
+    assert counts[kept].min() >= counts[~kept][1:-1].max() - 1
 
 
 def test_a_weight_is_that_many_rows():
@@ -76,7 +94,7 @@ def test_the_same_row_alone_in_a_batch_and_from_a_frame():
 
 
 def test_state_comes_back_and_damaged_values_are_refused():
-    encoder = fit(np.repeat(np.arange(6), 20))
+    encoder = fit(np.repeat(np.arange(12), 20))
     entry, arrays = encoder.state()
     again = TableEncoder.from_state(entry, arrays)
     rows = np.arange(-1.0, 8)[:, None]

@@ -207,7 +207,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows of each network; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
-        self._set_settings(n_rows, fresh)
+        self._set_settings(*table.shape, fresh)
         weight = self._weigh(y, weight, learn=True)
         one_batch = n_rows <= self.settings_.batch_size
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
@@ -233,9 +233,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
         return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
-    def _set_settings(self, n_rows: int, fresh: bool) -> None:
+    def _set_settings(self, n_rows: int, n_columns: int, fresh: bool) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
-        settings = choose_settings(self, n_rows)
+        settings = choose_settings(self, n_rows, n_columns)
         if not fresh:
             built = self.settings_
             settings = replace(settings, n_formulas=built.n_formulas, n_groups=built.n_groups, pieces=built.pieces)
@@ -244,7 +244,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
-        self._set_settings(table.shape[0], fresh)
+        self._set_settings(*table.shape, fresh)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target(y)

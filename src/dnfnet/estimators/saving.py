@@ -94,7 +94,9 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     model = KINDS[kind](**{**EARLIER, **_restored(manifest["parameters"])})
     model._check_params()
     model.settings_ = (
-        Settings.from_dict(manifest["settings"]) if "settings" in manifest else choose_settings(model, n_rows=1)
+        Settings.from_dict(manifest["settings"])
+        if "settings" in manifest
+        else choose_settings(model, n_rows=1, n_columns=1)
     )
     for name in ("n_formulas", "n_groups", "pieces"):
         if getattr(model, name) not in ("auto", getattr(model.settings_, name)):

@@ -2,7 +2,7 @@
 
 The rules, with n training rows:
 
-- a numeric column becomes √n / 10 pieces, at least 4 and at most 32;
+- a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 1,024 of all columns;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
@@ -57,7 +57,7 @@ class Settings:
         return cls(**values)
 
 
-def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
+def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int) -> Settings:
     """The arguments of a model, with numbers in place of every "auto"."""
     batch_size = _or(model.batch_size, n_rows if n_rows <= ONE_BATCH else 512 if n_rows <= 2**16 else 1024)
     n_formulas = int(_or(model.n_formulas, 64 if n_rows < 1000 else 128 if n_rows < 4000 else 256))
@@ -65,12 +65,16 @@ def choose_settings(model: BaseDNFNet, n_rows: int) -> Settings:
     return Settings(
         n_formulas=n_formulas,
         n_groups=None if model.n_groups is None else int(_or(model.n_groups, groups)),
-        pieces=int(_or(model.pieces, np.clip(round(math.sqrt(n_rows) / 10), 4, 32))),
+        pieces=int(_or(model.pieces, _pieces(n_rows, n_columns))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size)))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=float(_or(model.weight_decay, min(0.5, 4 * batch_size / n_rows))),
     )
+
+
+def _pieces(n_rows: int, n_columns: int) -> int:
+    return max(4, min(round(math.sqrt(n_rows) / 10), 32, 1024 // n_columns))
 
 
 def _epochs(n_rows: int, batch_size: int) -> int:

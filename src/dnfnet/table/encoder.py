@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, NotFittedError
-from dnfnet.table.encoding import Rule, encode_column, fit_column
+from dnfnet.table.encoding import Rule, encode_column, fit_column, without_rarest
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
@@ -20,8 +20,6 @@ from dnfnet.table.sources import open_table, refuse_empty
 from dnfnet.table.weights import row_weights
 
 Naming = Literal["strings", "other", "positions"]
-# In a whole table, shared evenly by its columns, so that a wide table of whole numbers stays a matrix that fits.
-MOST_SINGLE_VALUES = 8192
 
 
 class TableEncoder:
@@ -47,7 +45,7 @@ class TableEncoder:
         Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
         an input that goes from its lowest to its highest value between the piece's edges. 1 is one
         standardised input for the whole range, as in the paper. With more pieces, a column of whole numbers, at
-        most 512 distinct ones, also gets an input for each of its frequent values.
+        most 512 distinct ones, also gets an input for each frequent value that the pieces do not tell apart.
 
     Attributes
     ----------
@@ -112,7 +110,7 @@ class TableEncoder:
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
         notes = Notes()
-        rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0], source.shape[1])
+        rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0])
         names = source.names or [f"x{i}" for i in range(source.shape[1])]
         columns: list[Column] = []
         scales: list[list[Scale]] = []
@@ -123,6 +121,7 @@ class TableEncoder:
             column, column_scales = fit_column(name, values, weights, rule, notes)
             columns.append(column)
             scales.append(column_scales)
+        columns, scales = without_rarest(columns, scales)
         naming: Naming = "positions" if source.names is None else "strings" if source.all_strings else "other"
         self._set_fitted(Schema(tuple(columns)), scales, naming)
         notes.tell()
@@ -219,10 +218,10 @@ class TableEncoder:
         if naming == "strings":
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
-    def _rule(self, n_rows: float, n_columns: int) -> Rule:
+    def _rule(self, n_rows: float) -> Rule:
         threshold = self.min_level_rows
         min_rows = min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold
-        return Rule(self.max_levels, min_rows, self.pieces, max(1, MOST_SINGLE_VALUES // n_columns))
+        return Rule(self.max_levels, min_rows, self.pieces)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from dnfnet.table.single_values import encode_single_values, measure_single_valu
 from dnfnet.table.values import Values
 
 Fitted = tuple[Column, list[Scale]]
+MOST_SINGLE_VALUES = 1024
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,6 @@ class Rule:
     max_levels: int
     min_rows: float
     pieces: int
-    max_values: int
 
 
 def fit_column(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
@@ -46,6 +46,26 @@ def fit_column(name: str, values: Values, weights: Floats | None, rule: Rule, no
     if values.kind == "datetime":
         return _fit_datetime(name, values, weights, rule.pieces)
     return Column(name, "empty", n_missing=len(values.data)), []
+
+
+def without_rarest(columns: list[Column], scales: list[list[Scale]]) -> tuple[list[Column], list[list[Scale]]]:
+    """Leave out the rarest single values of a whole table, beyond the number that keeps it a matrix that fits."""
+    shares = [
+        scale.centre for column, own in zip(columns, scales, strict=True) for scale in own[column.single_value_inputs]
+    ]
+    if len(shares) <= MOST_SINGLE_VALUES:
+        return columns, scales
+    rarest = sorted(shares)[-MOST_SINGLE_VALUES]
+    thinned = [_thinned(column, own, rarest) for column, own in zip(columns, scales, strict=True)]
+    return [column for column, _ in thinned], [own for _, own in thinned]
+
+
+def _thinned(column: Column, scales: list[Scale], rarest: float) -> Fitted:
+    singles = range(len(scales))[column.single_value_inputs]
+    kept = [i for i, scale in enumerate(scales) if i not in singles or scale.centre > rarest]
+    n_left = column.n_single_values - (len(scales) - len(kept))
+    inputs = tuple(column.inputs[i] for i in kept)
+    return replace(column, inputs=inputs, n_single_values=n_left), [scales[i] for i in kept]
 
 
 def encode_column(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
@@ -90,7 +110,7 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, rule: Rule, 
     in_pieces = rule.pieces > 1 and not constant
     singles: list[Scale] = []
     if in_pieces:
-        singles = measure_single_values(data, weights, min_rows=rule.min_rows, most=rule.max_values)
+        singles = measure_single_values(data, weights, scales, min_rows=rule.min_rows)
     names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
     inputs, indicator = _with_indicator(name, names, n_missing)
     column = Column(
