@@ -2,17 +2,19 @@
 // again and never leave the cache.
 
 // From a group's literals to the gradients of their sums (delta, which may be z), and add those up for the bias.
-static void literal_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, const float* z,
-                              float* delta, float* grad_bias) {
+DNFNET_INLINE void literal_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, const float* z,
+                                     float* delta, float* grad_bias) {
   for (int32_t j = 0; j < g.n_conj; ++j) {
     const int32_t n = f.lengths[g.first_conj + j];
     Vec up[kVecs];
+    DNFNET_UNROLL
     for (int v = 0; v < n_vecs; ++v) {
       const Vec c = conjunction(z + v * kWidth, n);
       up[v] = load(grad + v * kWidth) * (1.0f - c * c);
     }
     for (int32_t l = 0; l < n; ++l, z += kRows, delta += kRows, grad_bias += kMaxLanes) {
       Vec total = load(grad_bias);
+      DNFNET_UNROLL
       for (int v = 0; v < n_vecs; ++v) {
         const Vec value = load(z + v * kWidth);
         const Vec slope = up[v] - up[v] * value * value;
@@ -22,6 +24,15 @@ static void literal_gradients(const Formula& f, const Group& g, const float* gra
       store(grad_bias, total);
     }
   }
+}
+
+// The same, compiled once more for whole row blocks: with a constant number of vectors, up stays in registers.
+DNFNET_INLINE void block_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, const float* z,
+                                   float* delta, float* grad_bias) {
+  if (n_vecs == kVecs)
+    literal_gradients(f, g, grad, kVecs, z, delta, grad_bias);
+  else
+    literal_gradients(f, g, grad, n_vecs, z, delta, grad_bias);
 }
 
 // One span's literals: (row blocks of the span, literals of the group, kRows), and where they come from.
@@ -160,13 +171,17 @@ static void backward(const Formula& f, const Rows& rows, const float* grad, cons
       const Span span = make_span(rows, first, literals, scratch);
       for (int64_t b = 0; b < span.n_blocks; ++b) {
         const int n_vecs = b + 1 < span.n_blocks ? kVecs : span.last_vecs;
+        const float* up = grad + (first + b) * kRows;
         float* delta = scratch + b * span.delta_step;
-        const float* z = kept ? kept + kept_at(g, rows, first + b) : delta;
-        if (kept)
+        // One call for each place that the literals come from: in place, the compiler must see that z is delta.
+        if (kept) {
+          const float* z = kept + kept_at(g, rows, first + b);
           fetch(z + kSpan * span.delta_step, span.delta_step);
-        else
+          block_gradients(f, g, up, n_vecs, z, delta, out.bias);
+        } else {
           group_literals(f, g, span.x + b * span.x_step, n_vecs, poison_of(f, rows, first + b, poison), delta);
-        literal_gradients(f, g, grad + (first + b) * kRows, n_vecs, z, delta, out.bias);
+          block_gradients(f, g, up, n_vecs, delta, delta, out.bias);
+        }
         clear(delta + g.n_literals * kRows, (literals - g.n_literals) * kRows);
       }
       add_weight_gradients(f, g, span, out.weight);
