@@ -1,11 +1,13 @@
 """Literals kept for the backward pass: the same results as without, and no memory shared by two graphs."""
 
+import weakref
+
 import pytest
 import torch
 from blocks import ROWS, make_block
 
 from dnfnet import ops
-from dnfnet.nn import Layout
+from dnfnet.nn import DNNF, Layout
 from dnfnet.ops import kept
 
 
@@ -52,6 +54,27 @@ def test_memory_is_used_again_and_grows_when_it_must(fused):
     assert grown.data_ptr() != both.data_ptr()
     del grown, both
     assert [len(memory) for memory in kept._spare] == [4 * 10**6]
+
+
+def test_a_block_that_leaves_training_returns_the_memory(fused):
+    block = DNNF(5, Layout(8))
+    block(torch.randn(100, 5)).sum().backward()
+    (memory,) = map(weakref.ref, kept._spare)
+    block.train()
+    assert memory() is not None
+    block.eval()
+    assert memory() is None
+
+
+def test_memory_that_a_graph_holds_is_returned_when_the_graph_is_gone(fused):
+    block = make_block(Layout(8), 100, 5)
+    expected = block.run()[1:]
+    out = ops.dnnf(block.x, block.weight, block.bias, block.layout, gate=block.gate, keep=block.keep)
+    ops.release()
+    gradients = torch.autograd.grad(out, block.inputs, block.grad, retain_graph=True)
+    assert all(torch.equal(a, b) for a, b in zip(gradients, expected, strict=True))
+    del out
+    assert not kept._spare
 
 
 def test_large_batches_and_prediction_keep_nothing(fused, monkeypatch):

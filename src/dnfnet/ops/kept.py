@@ -12,7 +12,7 @@ from torch import Tensor
 MOST_BYTES = 1 << 28
 
 # The memory of the last literals that are not needed any more: steps are alike, and to get new memory from the system
-# each time would cost more than is saved.
+# each time would cost more than is saved. At most one piece.
 _spare: list[mmap.mmap] = []
 
 
@@ -31,8 +31,18 @@ def empty(n: int) -> Tensor:
         return torch.empty(0)
     memory = _take(n * 4)
     view = memoryview(memory)
-    weakref.finalize(view, _give_back, memory).atexit = False
+    weakref.finalize(view, _give_back, memory, _spare).atexit = False
     return torch.frombuffer(view, dtype=torch.float32, count=n)
+
+
+def release() -> None:
+    """Return the spare memory to the system; what a graph still holds follows when the graph is gone.
+
+    A block does this when it leaves training. A loop of your own that never calls ``eval()`` may do it at its end.
+    """
+    global _spare
+    # A new list: memory that is out now comes back to the old one, which nobody looks at any more.
+    _spare = []
 
 
 def _take(size: int) -> mmap.mmap:
@@ -47,6 +57,6 @@ def _take(size: int) -> mmap.mmap:
     return memory
 
 
-def _give_back(memory: mmap.mmap) -> None:
+def _give_back(memory: mmap.mmap, spare: list[mmap.mmap]) -> None:
     # Of two, the newer one: its size is what the steps need now.
-    _spare[:] = [memory]
+    spare[:] = [memory]
