@@ -11,9 +11,10 @@ using namespace dnfnet;
 
 extern "C" {
 const void* dnfnet_kernels(const char* name);
-int dnfnet_forward(const void*, int, const Parameters*, int64_t, const float*, int, float*);
+int dnfnet_forward(const void*, int, const Parameters*, int64_t, const float*, int, float*, float*);
+int64_t dnfnet_kept_literals(const Parameters*);
 int dnfnet_backward(const void*, int, const Parameters*, int64_t, const float*, const float*, const float*,
-                    const DenseGradients*);
+                    const float*, const DenseGradients*);
 void* dnfnet_pack(const Parameters*);
 int dnfnet_packed(const void*, int, const void*, int64_t, const float*, float*);
 void dnfnet_free(void*);
@@ -67,14 +68,17 @@ void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bo
   std::vector<float> x = random_values(rows * c.d_in);
   if (rows > 2 && c.d_in) x[static_cast<std::size_t>(rows * c.d_in / 2)] = 0.0f / (draw() * 0.0f);
   std::vector<float> y(static_cast<std::size_t>(rows * c.n_formulas)), again(y);
-  require(!dnfnet_forward(kernels, threads, &p, rows, x.data(), 0, y.data()), "forward");
+  const int64_t padded = (rows + kRows - 1) / kRows * kRows;
+  Buffer literals(static_cast<std::size_t>(dnfnet_kept_literals(&p) * padded));
+  float* kept = threads == 1 ? nullptr : literals.data();
+  require(!dnfnet_forward(kernels, threads, &p, rows, x.data(), 0, kept, y.data()), "forward");
   void* packed = dnfnet_pack(&p);
   require(packed && !dnfnet_packed(kernels, threads, packed, rows, x.data(), again.data()), "packed");
   dnfnet_free(packed);
   const std::vector<float> grad = random_values(rows * c.n_formulas);
   std::vector<float> gx(x.size()), gw(c.weight.size()), gb(c.bias.size()), gg(c.gate.size());
   const DenseGradients out{rows % 2 ? gx.data() : nullptr, gw.data(), gb.data(), masked ? gg.data() : nullptr};
-  require(!dnfnet_backward(kernels, threads, &p, rows, x.data(), y.data(), grad.data(), &out), "backward");
+  require(!dnfnet_backward(kernels, threads, &p, rows, x.data(), kept, y.data(), grad.data(), &out), "backward");
 }
 
 void run_localization(const void* kernels, int threads, int64_t rows, int64_t n) {

@@ -102,14 +102,15 @@ def test_the_operator_itself_passes_no_bad_pointer(fused, change, message):
     block = make_block(Layout(4), 5, 3, masks="none")
     wiring = block.layout.conjunctions, block.layout.lengths, block.layout.n_formulas
     with pytest.raises(ValueError, match=message):
-        fused_block(change(block.x.detach()), block.weight, block.bias, None, None, *wiring, True)
+        fused_block(change(block.x.detach()), block.weight, block.bias, None, None, *wiring, True, False)
 
 
-def test_the_operators_are_registered_as_torch_wants_them(fused):
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_operators_are_registered_as_torch_wants_them(fused, keeps):
     """Schema, fake version and gradients, checked by torch itself."""
     block = make_block(Layout(4), 17, 5)
     wiring = list(block.layout.conjunctions), list(block.layout.lengths), block.layout.n_formulas
-    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *wiring, False)
+    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *wiring, False, keeps)
     tests = ("test_schema", "test_autograd_registration", "test_faketensor")
     torch.library.opcheck(fused_block, arguments, test_utils=tests)
 

@@ -9,6 +9,7 @@ from torch import nn
 
 from dnfnet.exceptions import ModelFileError, NonFiniteLossError, TrainingWarning
 from dnfnet.nn import DNFNet
+from dnfnet.ops import kept
 from dnfnet.training import (
     METRICS,
     BinaryClassification,
@@ -252,6 +253,13 @@ def test_no_gradients_are_kept():
     trainer = make_trainer(max_epochs=1).fit(*sources())
     assert all(p.grad is None for p in trainer.net.parameters())
     assert not trainer.net.training
+
+
+def test_no_memory_of_the_steps_is_kept():
+    trainer = make_trainer(max_epochs=1)
+    train, _ = sources()
+    trainer.fit(train)
+    assert not kept._spare
 
 
 def test_resuming_covers_dropout(tmp_path):

@@ -118,8 +118,13 @@ class DNNF(LiteralBlock):
         return formulas.reshape(*x.shape[:-1], self.layout.n_formulas)
 
     def train(self, mode: bool = True) -> DNNF:
-        """Switch between training and prediction; what was packed for prediction is packed anew."""
+        """Switch between training and prediction.
+
+        What was packed for prediction is packed anew; memory that steps of training shared is returned to the system.
+        """
         self._packed.clear()
+        if not mode:
+            ops.release()
         return super().train(mode)
 
     def keep(self) -> Tensor | None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from dnfnet.nn.layout import Layout
-from dnfnet.ops import fused, library, reference
+from dnfnet.ops import fused, kept, library, reference
 from dnfnet.ops.state import state
 
 
@@ -92,7 +92,8 @@ def dnnf(
     # Without gradients, a feature whose gate is shut need not be looked at.
     only_open = not (torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs))
     dense = [None if t is None else t.contiguous() for t in (*inputs, None if gate is None else keep)]
-    return fused.block(*dense, layout.conjunctions, layout.lengths, layout.n_formulas, only_open)
+    keeps = not only_open and kept.pays(x.shape[0] * layout.n_literals)
+    return fused.block(*dense, layout.conjunctions, layout.lengths, layout.n_formulas, only_open, keeps)[0]
 
 
 def check_shapes(

@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from dnfnet.nn.layout import Layout
-from dnfnet.ops import library
+from dnfnet.ops import kept, library
 from dnfnet.ops.state import state
 
+# The kernel computes rows in blocks of this many: kRows of csrc/block.h.
+_ROWS = 64
 # Below this many multiply-adds a second thread would not have started before the work is done.
 _SMALL = 1 << 21
 
@@ -41,6 +43,23 @@ def encoded(layout: Layout) -> tuple[Any, Any]:
     """The layout as the kernel reads it: conjunctions per formula, literals per conjunction."""
     per_formula, lengths = layout.conjunctions_per_formula, layout.conjunction_lengths
     return (ctypes.c_int32 * len(per_formula))(*per_formula), (ctypes.c_int32 * len(lengths))(*lengths)
+
+
+@functools.lru_cache(maxsize=64)
+def kept_literals(layout: Layout) -> int:
+    """How many literals a row has when they are kept: some more than the layout's, for whole vectors of them."""
+    per_formula, lengths = encoded(layout)
+    wiring = library.Parameters(
+        0, layout.n_formulas, ctypes.addressof(per_formula), ctypes.addressof(lengths), None, None, None, None
+    )
+    count = library.functions().dnfnet_kept_literals(ctypes.addressof(wiring))
+    library.check(count < 0)
+    return count
+
+
+def kept_size(rows: int, layout: Layout) -> int:
+    """How many floats the kept literals of a batch are."""
+    return -(-rows // _ROWS) * _ROWS * kept_literals(layout)
 
 
 def require(name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> int:
@@ -84,12 +103,16 @@ def block(
     lengths: list[int],
     n_formulas: int,
     only_open: bool,
-) -> Tensor:
-    """Truth values of the formulas. With ``only_open``, features with gate 0 are left out: no gradients then."""
+    keeps: bool,
+) -> tuple[Tensor, Tensor]:
+    """Truth values of the formulas, and with ``keeps`` the literals for the backward pass (empty otherwise).
+
+    With ``only_open``, features with gate 0 are left out: no gradients then.
+    """
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
     parameters = parameters_of(layout, weight, bias, gate, keep)
     rows = x.shape[0]
-    out = x.new_empty(rows, n_formulas)
+    out, literals = x.new_empty(rows, n_formulas), kept.empty(kept_size(rows, layout) if keeps else 0)
     status = library.functions().dnfnet_forward(
         current_kernels(),
         threads_for(rows * weight.numel()),
@@ -97,10 +120,11 @@ def block(
         rows,
         require("x", x, (rows, weight.shape[-1])),
         only_open,
+        literals.data_ptr() if keeps else None,
         out.data_ptr(),
     )
     library.check(status)
-    return out
+    return out, literals
 
 
 @block.register_fake
@@ -110,18 +134,21 @@ def _(
     bias: Tensor,  # noqa: ARG001
     gate: Tensor | None,  # noqa: ARG001
     keep: Tensor | None,  # noqa: ARG001
-    conjunctions: list[int],  # noqa: ARG001
-    lengths: list[int],  # noqa: ARG001
+    conjunctions: list[int],
+    lengths: list[int],
     n_formulas: int,
     only_open: bool,  # noqa: ARG001
-) -> Tensor:
-    return x.new_empty(x.shape[0], n_formulas)
+    keeps: bool,
+) -> tuple[Tensor, Tensor]:
+    rows, layout = x.shape[0], layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
+    return x.new_empty(rows, n_formulas), x.new_empty(kept_size(rows, layout) if keeps else 0)
 
 
 @torch.library.custom_op("dnfnet::block_backward", mutates_args=())
 def block_backward(
     grad: Tensor,
     out: Tensor,
+    literals: Tensor,
     x: Tensor,
     weight: Tensor,
     bias: Tensor,
@@ -145,12 +172,14 @@ def block_backward(
         grad_bias.data_ptr(),
         None if gate is None else grad_gate.data_ptr(),
     )
+    keeps = literals.numel() > 0
     status = library.functions().dnfnet_backward(
         current_kernels(),
         threads_for(rows * weight.numel()),
         ctypes.addressof(parameters),
         rows,
         require("x", x, (rows, d_in)),
+        require("literals", literals, (kept_size(rows, layout),)) if keeps else None,
         require("out", out, (rows, n_formulas)),
         require("grad", grad, (rows, n_formulas)),
         ctypes.addressof(gradients),
@@ -163,6 +192,7 @@ def block_backward(
 def _(
     grad: Tensor,  # noqa: ARG001
     out: Tensor,  # noqa: ARG001
+    literals: Tensor,  # noqa: ARG001
     x: Tensor,
     weight: Tensor,
     bias: Tensor,
@@ -178,18 +208,21 @@ def _(
     return grad_x, torch.empty_like(weight), torch.empty_like(bias), grad_gate
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    x, weight, bias, gate, keep, *ctx.wiring, _ = inputs
-    ctx.save_for_backward(output, x, weight, bias, gate, keep)
+def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    x, weight, bias, gate, keep, *ctx.wiring, _, _ = inputs
+    # The literals have no gradient, and none is to be made up of zeros for them.
+    ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*output, x, weight, bias, gate, keep)
 
 
-def _gradients(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    out, x, weight, bias, gate, keep = ctx.saved_tensors
+def _gradients(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
+    out, literals, x, weight, bias, gate, keep = ctx.saved_tensors
     needs_x, needs_gate = ctx.needs_input_grad[0], ctx.needs_input_grad[3]
     grad_x, grad_weight, grad_bias, grad_gate = block_backward(
-        grad.contiguous(), out, x, weight, bias, gate, keep, *ctx.wiring, needs_x
+        grad.contiguous(), out, literals, x, weight, bias, gate, keep, *ctx.wiring, needs_x
     )
-    nothing = (None,) * 5
+    nothing = (None,) * 6
     return grad_x if needs_x else None, grad_weight, grad_bias, grad_gate if needs_gate else None, *nothing
 
 

@@ -40,7 +40,7 @@ int guarded(const Body& body) {
 }  // namespace
 
 // Counts up with every change of what Python passes, so that a library of an older build is told from this one.
-DNFNET_API int dnfnet_interface() { return 1; }
+DNFNET_API int dnfnet_interface() { return 2; }
 
 // The kernels of that name ("" for the best that this processor runs); null when there are none.
 DNFNET_API const void* dnfnet_kernels(const char* name) {
@@ -52,13 +52,21 @@ DNFNET_API const void* dnfnet_kernels(const char* name) {
 DNFNET_API const char* dnfnet_name(const void* kernels) { return static_cast<const Kernels*>(kernels)->name; }
 
 DNFNET_API int dnfnet_forward(const void* kernels, int threads, const Parameters* p, int64_t rows, const float* x,
-                              int only_open, float* y) {
-  return guarded([&] { run_forward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, only_open, y); });
+                              int only_open, float* kept, float* y) {
+  return guarded([&] { run_forward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, only_open, kept, y); });
+}
+
+// How many literals `kept` has for each row; -1 when memory ran out. Needs the layout alone.
+DNFNET_API int64_t dnfnet_kept_literals(const Parameters* p) {
+  int64_t n = -1;
+  guarded([&] { n = kept_literals(*p); });
+  return n;
 }
 
 DNFNET_API int dnfnet_backward(const void* kernels, int threads, const Parameters* p, int64_t rows, const float* x,
-                               const float* y, const float* grad, const DenseGradients* out) {
-  return guarded([&] { run_backward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, y, grad, *out); });
+                               const float* kept, const float* y, const float* grad, const DenseGradients* out) {
+  return guarded(
+      [&] { run_backward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, kept, y, grad, *out); });
 }
 
 DNFNET_API void* dnfnet_pack(const Parameters* p) {

@@ -54,11 +54,13 @@ struct Sums {
 // One instruction set's implementation.
 struct Kernels {
   const char* name;
-  // out: (row blocks, kRows); scratch: (largest group's literals, kRows)
-  void (*forward)(const Formula&, const Rows&, float* out, float* scratch);
+  // out: (row blocks, kRows); scratch: (largest group's literals, kRows);
+  // kept: all literals, group by group (row blocks, literals, kRows), or null when they are not wanted again
+  void (*forward)(const Formula&, const Rows&, float* out, float* scratch, float* kept);
   // grad: (row blocks, kRows), the gradient before the formula's own tanh, zero in padding rows;
-  // scratch: kSpan times that of forward
-  void (*backward)(const Formula&, const Rows&, const float* grad, const Gradients&, const Sums&, float* scratch);
+  // scratch: kSpan times that of forward; kept: what forward kept, or null to compute the literals again
+  void (*backward)(const Formula&, const Rows&, const float* grad, const float* kept, const Gradients&, const Sums&,
+                   float* scratch);
   // One row of n formulas, times the localization's weights.
   void (*local_forward)(int64_t n, const float* formulas, const float* squared, float scale, float* out);
   // Its gradients for formulas and squared distances; returns the one for scale.
@@ -68,7 +70,7 @@ struct Kernels {
 
 // The backward pass takes this many row blocks at a time: enough that loading and storing the partial sums
 // of the weight gradients is little next to adding to them, few enough that the literals stay in cache.
-constexpr int64_t kSpan = 4;
+constexpr int64_t kSpan = 8;
 constexpr int64_t kMaxLanes = 16;
 
 extern const Kernels kBaseline;

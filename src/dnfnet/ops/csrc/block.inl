@@ -80,16 +80,23 @@ static void add_conjunctions(const Formula& f, const Group& g, const float* z, i
   }
 }
 
-static void forward(const Formula& f, const Rows& rows, float* out, float* scratch) {
+// Where the kept literals of one group and row block begin.
+DNFNET_INLINE int64_t kept_at(const Group& g, const Rows& rows, int64_t block) {
+  return (g.first_block * rows.blocks() + block * g.n_blocks) * kLits * kRows;
+}
+
+static void forward(const Formula& f, const Rows& rows, float* out, float* scratch, float* kept) {
   alignas(64) float poison[kRows];
   for (int64_t b = 0; b < rows.blocks(); ++b, out += kRows) {
     const float* x = rows.x + b * rows.d_in * kRows;
     const float* bad = poison_of(f, rows, b, poison);
     const int n_vecs = vecs_in(rows, b);
     for (int v = 0; v < n_vecs; ++v) store(out + v * kWidth, Vec{});
-    for (int32_t g = 0; g < f.n_groups; ++g) {
-      group_literals(f, f.groups[g], x, n_vecs, bad, scratch);
-      add_conjunctions(f, f.groups[g], scratch, n_vecs, out);
+    for (int32_t i = 0; i < f.n_groups; ++i) {
+      const Group& g = f.groups[i];
+      float* z = kept ? kept + kept_at(g, rows, b) : scratch;
+      group_literals(f, g, x, n_vecs, bad, z);
+      add_conjunctions(f, g, z, n_vecs, out);
     }
     const float shift = static_cast<float>(f.n_conj) - 1.5f;
     for (int v = 0; v < n_vecs; ++v) store(out + v * kWidth, tanh(load(out + v * kWidth) + shift));

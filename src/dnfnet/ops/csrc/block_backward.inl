@@ -1,26 +1,38 @@
-// The backward pass of one formula: the literals are computed again, span by span, and never leave the cache.
+// The backward pass of one formula, span by span: its literals are read where the forward pass kept them, or computed
+// again and never leave the cache.
 
-// Turn a group's literals into the gradients of their sums, and add those up for the bias.
-static void literal_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, float* z,
-                              float* grad_bias) {
+// From a group's literals to the gradients of their sums (delta, which may be z), and add those up for the bias.
+DNFNET_INLINE void literal_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, const float* z,
+                                     float* delta, float* grad_bias) {
   for (int32_t j = 0; j < g.n_conj; ++j) {
     const int32_t n = f.lengths[g.first_conj + j];
     Vec up[kVecs];
+    DNFNET_UNROLL
     for (int v = 0; v < n_vecs; ++v) {
       const Vec c = conjunction(z + v * kWidth, n);
       up[v] = load(grad + v * kWidth) * (1.0f - c * c);
     }
-    for (int32_t l = 0; l < n; ++l, z += kRows, grad_bias += kMaxLanes) {
+    for (int32_t l = 0; l < n; ++l, z += kRows, delta += kRows, grad_bias += kMaxLanes) {
       Vec total = load(grad_bias);
+      DNFNET_UNROLL
       for (int v = 0; v < n_vecs; ++v) {
         const Vec value = load(z + v * kWidth);
-        const Vec delta = up[v] - up[v] * value * value;
-        store(z + v * kWidth, delta);
-        total += delta;
+        const Vec slope = up[v] - up[v] * value * value;
+        store(delta + v * kWidth, slope);
+        total += slope;
       }
       store(grad_bias, total);
     }
   }
+}
+
+// The same, compiled once more for whole row blocks: with a constant number of vectors, up stays in registers.
+DNFNET_INLINE void block_gradients(const Formula& f, const Group& g, const float* grad, int n_vecs, const float* z,
+                                   float* delta, float* grad_bias) {
+  if (n_vecs == kVecs)
+    literal_gradients(f, g, grad, kVecs, z, delta, grad_bias);
+  else
+    literal_gradients(f, g, grad, n_vecs, z, delta, grad_bias);
 }
 
 // One span's literals: (row blocks of the span, literals of the group, kRows), and where they come from.
@@ -135,6 +147,11 @@ static void clear(float* p, int64_t n) {
   for (int64_t i = 0; i < n; i += kWidth) store(p + i, Vec{});
 }
 
+// Ask for what will be read next, as far as the second-level cache: the first is full of what is read now.
+static void fetch(const float* p, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16) __builtin_prefetch(p + i, 0, 2);
+}
+
 static Span make_span(const Rows& rows, int64_t first, int64_t literals, const float* scratch) {
   const int64_t left = rows.blocks() - first;
   const int64_t n = left < kSpan ? left : kSpan;
@@ -142,8 +159,8 @@ static Span make_span(const Rows& rows, int64_t first, int64_t literals, const f
   return Span{rows.x + first * x_step, scratch, x_step, literals * kRows, n, vecs_in(rows, first + n - 1)};
 }
 
-static void backward(const Formula& f, const Rows& rows, const float* grad, const Gradients& out, const Sums& sums,
-                     float* scratch) {
+static void backward(const Formula& f, const Rows& rows, const float* grad, const float* kept, const Gradients& out,
+                     const Sums& sums, float* scratch) {
   alignas(64) float poison[kRows];
   for (int32_t i = 0; i < f.n_groups; ++i) {
     const Group& g = f.groups[i];
@@ -154,11 +171,18 @@ static void backward(const Formula& f, const Rows& rows, const float* grad, cons
       const Span span = make_span(rows, first, literals, scratch);
       for (int64_t b = 0; b < span.n_blocks; ++b) {
         const int n_vecs = b + 1 < span.n_blocks ? kVecs : span.last_vecs;
-        const float* bad = poison_of(f, rows, first + b, poison);
-        float* z = scratch + b * span.delta_step;
-        group_literals(f, g, span.x + b * span.x_step, n_vecs, bad, z);
-        literal_gradients(f, g, grad + (first + b) * kRows, n_vecs, z, out.bias);
-        clear(z + g.n_literals * kRows, (literals - g.n_literals) * kRows);
+        const float* up = grad + (first + b) * kRows;
+        float* delta = scratch + b * span.delta_step;
+        // One call for each place that the literals come from: in place, the compiler must see that z is delta.
+        if (kept) {
+          const float* z = kept + kept_at(g, rows, first + b);
+          fetch(z + kSpan * span.delta_step, span.delta_step);
+          block_gradients(f, g, up, n_vecs, z, delta, out.bias);
+        } else {
+          group_literals(f, g, span.x + b * span.x_step, n_vecs, poison_of(f, rows, first + b, poison), delta);
+          block_gradients(f, g, up, n_vecs, delta, delta, out.bias);
+        }
+        clear(delta + g.n_literals * kRows, (literals - g.n_literals) * kRows);
       }
       add_weight_gradients(f, g, span, out.weight);
       if (out.x) add_input_gradients(f, g, span, out.x + first * span.x_step);

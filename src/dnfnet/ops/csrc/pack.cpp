@@ -3,21 +3,46 @@
 #include <algorithm>
 
 namespace dnfnet {
+namespace {
 
-Starts::Starts(const Parameters& p) : conjunction(1, 0), literal(1, 0) {
+// Close a group where it fills its blocks of kLits exactly, or where its literals would crowd the cache.
+void group_conjunctions(const int32_t* lengths, int64_t n, std::vector<Group>& groups) {
+  constexpr int32_t enough = 2 * kLits, most = 6 * kLits;
+  groups.clear();
+  Group group{};
+  for (int64_t j = 0; j < n; ++j) {
+    group.n_literals += lengths[j];
+    group.n_conj += 1;
+    group.n_blocks = (group.n_literals + kLits - 1) / kLits;
+    const bool full = group.n_literals >= enough && group.n_literals % kLits == 0;
+    if (!full && group.n_literals < most && j + 1 < n) continue;
+    groups.push_back(group);
+    group = Group{group.first_literal + group.n_literals, 0, group.first_conj + group.n_conj, 0,
+                  group.first_block + group.n_blocks, 0};
+  }
+}
+
+int32_t blocks_of(const std::vector<Group>& groups) { return groups.back().first_block + groups.back().n_blocks; }
+
+}  // namespace
+
+Starts::Starts(const Parameters& p) : conjunction(1, 0), literal(1, 0), padded(1, 0) {
+  std::vector<Group> groups;
   for (int64_t i = 0; i < p.n_formulas; ++i) {
     const int64_t first = conjunction.back(), end = first + p.conjunctions[i];
     int64_t literals = 0;
     for (int64_t j = first; j < end; ++j) literals += p.lengths[j];
     conjunction.push_back(end);
     literal.push_back(literal.back() + literals);
+    group_conjunctions(p.lengths + first, p.conjunctions[i], groups);
+    padded.push_back(padded.back() + blocks_of(groups) * kLits);
   }
 }
 
 void PackedFormula::assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open) {
   lengths_.assign(p.lengths + starts.conjunction[formula], p.lengths + starts.conjunction[formula + 1]);
   choose_features(p, formula, only_open);
-  group_conjunctions();
+  group_conjunctions(lengths_.data(), static_cast<int64_t>(lengths_.size()), groups_);
   copy_weights(p, formula, starts.literal[formula]);
 }
 
@@ -31,26 +56,9 @@ void PackedFormula::choose_features(const Parameters& p, int64_t formula, bool o
   }
 }
 
-// Close a group where it fills its blocks of kLits exactly, or where its literals would crowd the cache.
-void PackedFormula::group_conjunctions() {
-  constexpr int32_t enough = 2 * kLits, most = 6 * kLits;
-  groups_.clear();
-  Group group{};
-  for (std::size_t j = 0; j < lengths_.size(); ++j) {
-    group.n_literals += lengths_[j];
-    group.n_conj += 1;
-    group.n_blocks = (group.n_literals + kLits - 1) / kLits;
-    const bool full = group.n_literals >= enough && group.n_literals % kLits == 0;
-    if (!full && group.n_literals < most && j + 1 < lengths_.size()) continue;
-    groups_.push_back(group);
-    group = Group{group.first_literal + group.n_literals, 0, group.first_conj + group.n_conj, 0,
-                  group.first_block + group.n_blocks, 0};
-  }
-}
-
 void PackedFormula::copy_weights(const Parameters& p, int64_t formula, int64_t first_literal) {
   const std::size_t n = offsets_.size();
-  const std::size_t blocks = static_cast<std::size_t>(groups_.back().first_block + groups_.back().n_blocks);
+  const std::size_t blocks = static_cast<std::size_t>(blocks_of(groups_));
   weight_.assign(blocks * kLits * n, 0.0f);
   bias_.assign(blocks * kLits, 0.0f);
   const float* gate = p.gate ? p.gate + formula * p.d_in : nullptr;

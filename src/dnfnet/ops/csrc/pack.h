@@ -35,9 +35,9 @@ struct Parameters {
   const uint8_t* keep;          // (formulas, d_in), or null: features outside are left out
 };
 
-// Where each formula's conjunctions and literals begin.
+// Where each formula's conjunctions and literals begin, and its literals when each group is padded to whole blocks.
 struct Starts {
-  std::vector<int64_t> conjunction, literal;
+  std::vector<int64_t> conjunction, literal, padded;
   explicit Starts(const Parameters& p);
 };
 
@@ -54,7 +54,6 @@ class PackedFormula {
 
  private:
   void choose_features(const Parameters& p, int64_t formula, bool only_open);
-  void group_conjunctions();
   void copy_weights(const Parameters& p, int64_t formula, int64_t first_literal);
 
   std::vector<Group> groups_;

@@ -19,16 +19,21 @@ int64_t strips_of(int64_t n_formulas) { return (n_formulas + kStrip - 1) / kStri
 
 std::size_t size(int64_t n) { return static_cast<std::size_t>(n); }
 
-// One strip's outputs for one chunk of rows; packed(i) gives formula i.
-template <class GetPacked>
+// Where a formula's kept literals begin.
+int64_t kept_at(const Starts& starts, const Rows& rows, int64_t formula) {
+  return starts.padded[size(formula)] * rows.blocks() * kRows;
+}
+
+// One strip's outputs for one chunk of rows; packed(i) gives formula i, kept(i) where its literals go.
+template <class GetPacked, class GetKept>
 void forward_strip(const Kernels& k, const Rows& rows, int64_t first, int64_t n_formulas, const GetPacked& packed,
-                   float* y) {
+                   const GetKept& kept, float* y) {
   const int64_t n = std::min(kStrip, n_formulas - first), padded = rows.blocks() * kRows;
   Buffer out(size(n * padded)), scratch;
   for (int64_t i = 0; i < n; ++i) {
     const PackedFormula& formula = packed(first + i);
     scratch.resize(std::max(scratch.size(), size(formula.group_literals() * kRows)));
-    k.forward(formula.view(), rows, out.data() + i * padded, scratch.data());
+    k.forward(formula.view(), rows, out.data() + i * padded, scratch.data(), kept(first + i));
   }
   for (int64_t r = 0; r < rows.n_rows; ++r)
     for (int64_t i = 0; i < n; ++i) y[r * n_formulas + first + i] = out[size(i * padded + r)];
@@ -40,7 +45,7 @@ class Backward {
   Backward(const Kernels& k, const Parameters& p, const Starts& starts, const Rows& rows, const DenseGradients& out)
       : k_(k), p_(p), starts_(starts), rows_(rows), out_(out) {}
 
-  void run(int64_t formula, const float* grad, float* grad_x) {
+  void run(int64_t formula, const float* grad, const float* kept, float* grad_x) {
     packed_.assign(p_, starts_, formula, false);
     const Formula view = packed_.view();
     const int64_t most = packed_.group_literals();
@@ -49,7 +54,7 @@ class Backward {
     weight_.resize(size(packed_.literals() * view.n_features));
     bias_.resize(size(packed_.literals()));
     const Gradients lanes{lanes_.data() + most * kMaxLanes, lanes_.data(), grad_x};
-    k_.backward(view, rows_, grad, lanes, Sums{weight_.data(), bias_.data()}, scratch_.data());
+    k_.backward(view, rows_, grad, kept, lanes, Sums{weight_.data(), bias_.data()}, scratch_.data());
     scatter(formula);
   }
 
@@ -113,34 +118,40 @@ std::unique_ptr<Packed> pack_all(const Parameters& p) {
 void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y) {
   const int64_t n_formulas = static_cast<int64_t>(packed.formulas.size());
   const auto get = [&](int64_t i) -> const PackedFormula& { return packed.formulas[size(i)]; };
+  const auto keep_none = [](int64_t) -> float* { return nullptr; };
   for (int64_t first = 0; first < rows; first += kChunk) {
     const Batch batch(threads, std::min(kChunk, rows - first), packed.d_in, x + first * packed.d_in);
     const Rows view = batch.view();
     parallel_for(strips_of(n_formulas), threads, [&](int64_t strip) {
-      forward_strip(k, view, strip * kStrip, n_formulas, get, y + first * n_formulas);
+      forward_strip(k, view, strip * kStrip, n_formulas, get, keep_none, y + first * n_formulas);
     });
   }
 }
 
+int64_t kept_literals(const Parameters& p) { return Starts(p).padded.back(); }
+
 void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
-                 float* y) {
+                 float* kept, float* y) {
   const Starts starts(p);
-  for (int64_t first = 0; first < rows; first += kChunk) {
-    const Batch batch(threads, std::min(kChunk, rows - first), p.d_in, x + first * p.d_in);
+  // The backward pass, for which literals are kept, takes all rows at once.
+  const int64_t chunk = kept ? rows : kChunk;
+  for (int64_t first = 0; first < rows; first += chunk) {
+    const Batch batch(threads, std::min(chunk, rows - first), p.d_in, x + first * p.d_in);
     const Rows view = batch.view();
+    const auto keep = [&](int64_t i) { return kept ? kept + kept_at(starts, view, i) : nullptr; };
     parallel_for(strips_of(p.n_formulas), threads, [&](int64_t strip) {
       PackedFormula packed;
       const auto get = [&](int64_t i) -> const PackedFormula& {
         packed.assign(p, starts, i, only_open);
         return packed;
       };
-      forward_strip(k, view, strip * kStrip, p.n_formulas, get, y + first * p.n_formulas);
+      forward_strip(k, view, strip * kStrip, p.n_formulas, get, keep, y + first * p.n_formulas);
     });
   }
 }
 
-void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* y,
-                  const float* grad, const DenseGradients& out) {
+void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* kept,
+                  const float* y, const float* grad, const DenseGradients& out) {
   const Starts starts(p);
   const Batch batch(threads, rows, p.d_in, x);
   const Rows view = batch.view();
@@ -155,6 +166,7 @@ void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t ro
       strip_gradients(view, p.n_formulas, first, n, y, grad, strip_grad);
       for (int64_t i = 0; i < n; ++i)
         backward.run(first + i, strip_grad.data() + i * view.blocks() * kRows,
+                     kept ? kept + kept_at(starts, view, first + i) : nullptr,
                      out.x ? grad_x[size(part)].data() : nullptr);
     }
   });

@@ -17,8 +17,11 @@ std::unique_ptr<Packed> pack_all(const Parameters& p);
 
 // y: (rows, formulas)
 void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y);
+// kept: kept_literals() times the rows, rounded up to whole row blocks, for run_backward to read; or null
 void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
-                 float* y);
+                 float* kept, float* y);
+// All literals of a block, padded as the kernels compute them.
+int64_t kept_literals(const Parameters& p);
 
 // Gradients of the dense parameters, zero for features that a formula leaves out.
 struct DenseGradients {
@@ -28,9 +31,9 @@ struct DenseGradients {
   float* gate;    // (formulas, d_in), or null
 };
 
-// y is what forward gave, grad the gradient for it, both (rows, formulas).
-void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* y,
-                  const float* grad, const DenseGradients& out);
+// y is what forward gave, grad the gradient for it, both (rows, formulas); kept is what it kept, or null.
+void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* kept,
+                  const float* y, const float* grad, const DenseGradients& out);
 
 // A batch of formulas and squared distances, both (rows, n), localized row by row.
 struct Localized {

@@ -1,0 +1,86 @@
+"""Literals kept for the backward pass: the same results as without, and no memory shared by two graphs."""
+
+import weakref
+
+import pytest
+import torch
+from blocks import ROWS, make_block
+
+from dnfnet import ops
+from dnfnet.nn import DNNF, Layout
+from dnfnet.ops import kept
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_kept_literals_give_the_same_bits(instructions, rows, monkeypatch):
+    block = make_block(Layout(9, (1, 4, 9), (1, 5, 13)), rows, 11)
+    reading = block.run()
+    monkeypatch.setattr(kept, "MOST_BYTES", -1)
+    computing = block.run()
+    assert all(torch.equal(a, b) for a, b in zip(reading, computing, strict=True))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_non_finite_input_gives_the_same_gradients(fused, value, monkeypatch):
+    block = make_block(Layout(8), 40, 6)
+    with torch.no_grad():
+        block.x[3, 2] = value
+    reading = block.run()
+    monkeypatch.setattr(kept, "MOST_BYTES", -1)
+    for a, b in zip(reading, block.run(), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
+
+
+def test_two_graphs_at_once_keep_their_own(fused):
+    """Memory is used again only when the graph that it belongs to is gone."""
+    first, second = make_block(Layout(8), 100, 5, seed=1), make_block(Layout(8), 100, 5, seed=2)
+    expected = first.run()
+    out = ops.dnnf(first.x, first.weight, first.bias, first.layout, gate=first.gate, keep=first.keep)
+    before = torch.autograd.grad(out, first.inputs, first.grad, retain_graph=True)
+    second.run()
+    after = torch.autograd.grad(out, first.inputs, first.grad)
+    for gradients in (before, after):
+        assert all(torch.equal(a, b) for a, b in zip(gradients, expected[1:], strict=True))
+
+
+def test_memory_is_used_again_and_grows_when_it_must(fused):
+    """One spare piece at most: of the size that the last graph had, or a larger one that served it."""
+    address = kept.empty(5000).data_ptr()
+    assert kept.empty(4000).data_ptr() == address
+    assert len(kept._spare) == 1
+    grown = kept.empty(10**6)
+    assert not kept._spare
+    both = kept.empty(10**6)
+    assert grown.data_ptr() != both.data_ptr()
+    del grown, both
+    assert [len(memory) for memory in kept._spare] == [4 * 10**6]
+
+
+def test_a_block_that_leaves_training_returns_the_memory(fused):
+    block = DNNF(5, Layout(8))
+    block(torch.randn(100, 5)).sum().backward()
+    (memory,) = map(weakref.ref, kept._spare)
+    block.train()
+    assert memory() is not None
+    block.eval()
+    assert memory() is None
+
+
+def test_memory_that_a_graph_holds_is_returned_when_the_graph_is_gone(fused):
+    block = make_block(Layout(8), 100, 5)
+    expected = block.run()[1:]
+    out = ops.dnnf(block.x, block.weight, block.bias, block.layout, gate=block.gate, keep=block.keep)
+    ops.release()
+    gradients = torch.autograd.grad(out, block.inputs, block.grad, retain_graph=True)
+    assert all(torch.equal(a, b) for a, b in zip(gradients, expected, strict=True))
+    del out
+    assert not kept._spare
+
+
+def test_large_batches_and_prediction_keep_nothing(fused, monkeypatch):
+    monkeypatch.setattr(kept, "empty", lambda n: pytest.fail("kept") if n else torch.empty(0))
+    block = make_block(Layout(8), 100, 5)
+    with torch.no_grad():
+        ops.dnnf(block.x, block.weight, block.bias, block.layout)
+    monkeypatch.setattr(kept, "MOST_BYTES", 100 * block.layout.n_literals * 4 - 1)
+    block.run()
