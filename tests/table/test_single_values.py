@@ -24,29 +24,18 @@ def singles(encoder):
 def test_values_worked_out_by_hand():
     """Of 16 rows 4 are 0, 8 are 3, 2 are 7; 8 and 9 are too rare for an input."""
     encoder = TableEncoder(pieces=2, min_level_rows=2).fit(np.array([0] * 4 + [3] * 8 + [7] * 2 + [8, 9.0])[:, None])
-    assert encoder.encoded_names == ["x0 0 to 3", "x0 3 to 9", "x0 = 3", "x0 = 7"]
-    assert encoder.schema["x0"].became == "2 pieces, 2 values"
+    assert encoder.encoded_names == ["x0 0 to 3", "x0 3 to 9", "x0 = 0", "x0 = 3", "x0 = 7"]
+    assert encoder.schema["x0"].became == "2 pieces, 3 values"
     found = encoder.transform([[7.0], [8.0], [5.0]])[:, -2:]
     off = [-1.0, -0.125 / math.sqrt(0.125 * 0.875)]
     on = 0.875 / math.sqrt(0.125 * 0.875)
     np.testing.assert_allclose(found, [[off[0], on], off, off], rtol=1e-6)
 
 
-def test_what_the_pieces_tell_apart_has_none():
-    """With an edge at every value, pieces say all; with fewer, only a value between two edges is known."""
-    values = np.repeat(np.arange(6.0), 20)
-    assert singles(fit(values[:100])) == []
-    assert singles(TableEncoder(pieces=5).fit(values[:, None])) == []
-    encoder = fit(values)
-    edges = [0, 1, 2, 4, 5]
-    assert [scale[3] for scale in encoder.input_scales[:4]] == edges[:-1]
-    assert singles(encoder) == ["x0 = 2", "x0 = 3", "x0 = 4"]
-
-
 def test_missing_values_are_at_the_mean_and_infinite_ones_at_the_extremes():
     encoder = fit([*np.repeat(np.arange(1.0, 8), 2), NAN, NAN], min_level_rows=2)
     names = encoder.encoded_names
-    assert names[-3:] == ["x0 = 5", "x0 = 6", "x0 is missing"]
+    assert names[-3:] == ["x0 = 6", "x0 = 7", "x0 is missing"]
     assert encoder.transform([[NAN]])[0].tolist() == [0] * (len(names) - 1) + [1]
     with pytest.warns(UserWarning, match="(?i)infinite"):
         assert (encoder.transform([[float("inf")]]) == encoder.transform([[7.0]])).all()

@@ -8,6 +8,7 @@ import torch
 
 from dnfnet.nn import DNFNet
 from dnfnet.training import MulticlassClassification, TensorSource, Trainer
+from dnfnet.training.optim import make_optimizer
 
 X = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))
 SOURCE = TensorSource(X, (X[:, 0] > 0).long(), batch_size=20)
@@ -32,7 +33,7 @@ def test_the_rate_rises_and_falls_along_a_cosine_over_all_epochs():
         assert rate == pytest.approx(0.1 * (1 + math.cos(math.pi * share)) / 2)
 
 
-def test_weight_decay_shrinks_matrices_and_nothing_else():
+def test_weight_decay_shrinks_literals_and_nothing_else():
     """With gradients of 0 a step at rate r takes the share r times the decay."""
     training = trainer(weight_decay=0.5, schedule="plateau")
     before = copy.deepcopy(training.net.state_dict())
@@ -41,9 +42,15 @@ def test_weight_decay_shrinks_matrices_and_nothing_else():
     training.optimizer.step()
     after = training.net.state_dict()
     shrunk = {name for name in before if not torch.equal(before[name], after[name])}
-    assert shrunk == {"block.weight", "head.weight"}
-    for name in shrunk:
-        torch.testing.assert_close(after[name], before[name] * (1 - 0.1 * 0.5))
+    assert shrunk == {"block.weight"}
+    torch.testing.assert_close(after["block.weight"], before["block.weight"] * (1 - 0.1 * 0.5))
+
+
+def test_of_a_network_that_does_not_say_all_matrices_shrink():
+    net = torch.nn.Linear(3, 2)
+    optimizer = make_optimizer(net, learning_rate=0.1, weight_decay=0.5)
+    assert [[id(p) for p in group["params"]] for group in optimizer.param_groups] == [[id(net.weight)], [id(net.bias)]]
+    assert [group["weight_decay"] for group in optimizer.param_groups] == [0.5, 0.0]
 
 
 def test_a_stopped_training_goes_on_as_if_nothing_had_happened():

@@ -40,7 +40,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
     n_formulas : int or "auto"
-        Number of formulas; "auto" is 256.
+        Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256.
     n_groups : int, "auto" or None
         Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
         "auto" makes groups of 16; ``None`` is the paper's single output layer.
@@ -49,7 +49,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         to stop by; their predictions are averaged.
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
-        through that range, from 0 to 1. "auto" is 8; 1 is plain standardisation.
+        through that range, from 0 to 1. "auto" is chosen from rows and columns (`model.settings_`
+        tells), 8 for 7,000 rows; 1 is plain standardisation.
     beta : float or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
     conjunctions, lengths : sequence of int
@@ -67,7 +68,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     schedule : {"cosine", "plateau"}
         Whether the rate falls along a cosine over all ``max_epochs``, or is halved when the training loss stays.
     weight_decay : float or "auto"
-        The share of each weight that a step at rate 1 takes away; "auto" is 0.3.
+        The share of each literal's weights that a step at rate 1 takes away; "auto" is 4 divided by the steps of an
+        epoch, at most 0.5.
     batch_size : int or "auto"
         "auto" is all rows up to 1,024 of them, 512 up to 65,536 and 1,024 beyond.
     max_epochs : int or "auto"

@@ -30,6 +30,10 @@ class Ensemble(nn.Module):
         """The outputs of all groups of all networks."""
         return torch.cat([net.members(x) for net in nets_of(self)], dim=1)
 
+    def shrinking(self) -> list[nn.Parameter]:
+        """What weight decay is for: the weights of all literals."""
+        return [weight for net in nets_of(self) for weight in net.shrinking()]
+
     def penalty(self) -> Tensor:
         """The mean of the networks' regularisers."""
         return torch.stack([net.penalty() for net in nets_of(self)]).mean()

@@ -113,6 +113,10 @@ class DNFNet(nn.Module):
         formulas = self.block(x)
         return formulas if self.localization is None else self.localization.localize(formulas, x)
 
+    def shrinking(self) -> list[nn.Parameter]:
+        """What weight decay is for: the weights of the literals."""
+        return [self.block.weight]
+
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""
         selection = self.block.selection

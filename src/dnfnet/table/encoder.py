@@ -45,7 +45,7 @@ class TableEncoder:
         Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
         an input that goes from its lowest to its highest value between the piece's edges. 1 is one
         standardised input for the whole range, as in the paper. With more pieces, a column of whole numbers, at
-        most 512 distinct ones, also gets an input for each frequent value that the pieces do not tell apart.
+        most 512 distinct ones, also gets an input for each of its frequent values.
 
     Attributes
     ----------

@@ -110,7 +110,7 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, rule: Rule, 
     in_pieces = rule.pieces > 1 and not constant
     singles: list[Scale] = []
     if in_pieces:
-        singles = measure_single_values(data, weights, scales, min_rows=rule.min_rows)
+        singles = measure_single_values(data, weights, min_rows=rule.min_rows)
     names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
     inputs, indicator = _with_indicator(name, names, n_missing)
     column = Column(

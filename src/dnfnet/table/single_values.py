@@ -1,8 +1,8 @@
 """Whole numbers that stand for themselves: an identifier, a code or a grade is no measurement.
 
-A whole-numbered column with not too many distinct values gets, after its pieces, an input for each frequent value that
-the pieces do not tell apart: 1 in the rows that have it and 0 in the others, then standardised. An affine literal over
-pieces can single out a value that is an edge between two edges, and no other; over these inputs it can.
+A whole-numbered column with not too many distinct values gets, after its pieces, an input for each frequent value: 1 in
+the rows that have it and 0 in the others, then standardised. A literal over pieces singles out a value at best by the
+difference of two of them; over these inputs by one, and the rarer the value, the larger its input.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ MOST_DISTINCT = 512
 LARGEST = 1e15  # beyond it, nearly every number is whole
 
 
-def measure_single_values(
-    values: Floats, weights: Floats | None, pieces: Sequence[Scale], *, min_rows: float
-) -> list[Scale]:
+def measure_single_values(values: Floats, weights: Floats | None, *, min_rows: float) -> list[Scale]:
     """Measure the values that get an input of their own, the frequent ones, in their order.
 
-    A column of measurements (any value that is not whole, or too many distinct ones) has none.
+    A column of measurements (any value that is not whole, or too many distinct ones) has none, nor has one with two
+    values, which one piece tells apart already.
     """
     distinct, mass = distinct_values(values, weights)
     whole = (distinct == np.floor(distinct)).all() and max(abs(distinct[0]), abs(distinct[-1])) <= LARGEST
-    if not whole or len(distinct) > MOST_DISTINCT:
+    if not whole or not 2 < len(distinct) <= MOST_DISTINCT:
         return []
     shares = mass / mass.sum()
     n_rows = float(len(values) if weights is None else weights.sum())
     # The tolerance is for sums of fractional weights.
-    kept = (shares * n_rows >= min_rows * (1 - 1e-9)) & ~_told_apart(distinct, pieces)
+    kept = shares * n_rows >= min_rows * (1 - 1e-9)
     return [_measure(value, share) for value, share in zip(distinct[kept], shares[kept], strict=True)]
 
 
@@ -60,12 +59,6 @@ def are_single_values(scales: Sequence[Scale]) -> bool:
     """Whether these are values in increasing order."""
     values = [scale.lower for scale in scales]
     return all(scale.lower == scale.upper for scale in scales) and values == sorted(set(values))
-
-
-def _told_apart(distinct: Floats, pieces: Sequence[Scale]) -> NDArray[np.bool_]:
-    """Whether a value and its neighbours are edges, so that the pieces beside it hold no other value."""
-    edge = np.isin(distinct, [pieces[0].lower, *(piece.upper for piece in pieces)])
-    return edge & np.r_[True, edge[:-1]] & np.r_[edge[1:], True]
 
 
 def _measure(value: float, share: float) -> Scale:

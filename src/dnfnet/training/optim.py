@@ -54,19 +54,22 @@ def can_fuse(tensors: Iterable[torch.Tensor]) -> bool:
 
 
 def make_optimizer(net: nn.Module, *, learning_rate: float, weight_decay: float) -> Adam:
-    """The authors' Adam; with weight decay, AdamW, in which matrices shrink and biases and masks do not.
+    """The authors' Adam; with weight decay, AdamW, in which the weights of literals shrink and nothing else does.
 
-    What shrinks are the parameters whose name ends in ``weight``: those of literals and output layers.
+    A net says which of its parameters shrink by ``shrinking()``; of one that does not, all matrices do. If output
+    layers shrank too, no prediction could become certain.
     """
     if not weight_decay:
         return TensorFlowAdam(net.parameters(), lr=learning_rate)
-    named = list(net.named_parameters())
-    shrinks = {name: name.rpartition(".")[2] == "weight" for name, _ in named}
+    parameters = list(net.parameters())
+    choose = getattr(net, "shrinking", None)
+    shrinking = [p for p in parameters if p.dim() > 1] if choose is None else list(choose())
+    chosen = set(map(id, shrinking))
     groups = [
-        {"params": [p for name, p in named if shrinks[name]], "weight_decay": weight_decay},
-        {"params": [p for name, p in named if not shrinks[name]], "weight_decay": 0.0},
+        {"params": shrinking, "weight_decay": weight_decay},
+        {"params": [p for p in parameters if id(p) not in chosen], "weight_decay": 0.0},
     ]
-    return AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=can_fuse(p for _, p in named))
+    return AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=can_fuse(parameters))
 
 
 class CosineDecay:

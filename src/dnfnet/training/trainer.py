@@ -45,7 +45,7 @@ class Trainer:
         Where halving ends.
     schedule : {"plateau", "cosine"}
     weight_decay : float
-        The share of each weight of literals and output layers that a step at rate 1 takes away.
+        The share of each literal's weight that a step at rate 1 takes away: see `make_optimizer`.
     generator : torch.Generator, optional
         Source of the shuffling, on the CPU.
     callbacks : sequence of Callback
