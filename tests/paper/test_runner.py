@@ -12,6 +12,7 @@ import fakes
 import pytest
 
 from dnfnet.paper.backends import backend
+from dnfnet.paper.locks import try_lock
 from dnfnet.paper.runner import pending, run
 from dnfnet.paper.store import Store
 from dnfnet.paper.worker import Task
@@ -35,6 +36,11 @@ def starts(log):
     return Counter(log.read_text().split())
 
 
+def is_free(claim):
+    with try_lock(claim) as taken:
+        return taken
+
+
 def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -48,6 +54,7 @@ def test_a_killed_run_loses_and_repeats_nothing_that_was_finished(tmp_path):
     wait_for(lambda: len(stored(store)) >= 3)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    wait_for(lambda: all(is_free(claim) for claim in (store / "claims").iterdir()))  # its workers take a moment to die
     before = stored(store)
     assert 3 <= len(before) < N
     todo = pending(fakes.trials(N, log=str(log)), Store(store))
