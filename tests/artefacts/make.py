@@ -52,7 +52,7 @@ def models() -> dict[str, Any]:
         "multilabel": DNFNetClassifier(**dated).fit(frame, np.column_stack([old, frame["member"], value > 3])),
         "quantile": DNFNetRegressor(**SMALL, loss="quantile", quantiles=(0.1, 0.5, 0.9)).fit(numeric, value),
         "poisson": DNFNetRegressor(**SMALL, loss="poisson").fit(numeric, value.round()),
-        "ensemble": DNFNetClassifier(**dated, n_groups=2, n_ensemble=2).fit(frame, cities),
+        "ensemble": DNFNetClassifier(**dated, n_groups=2, n_ensemble=2).fit(frame, cities.to_numpy(dtype=str)),
         "several-outputs": DNFNetRegressor(**SMALL).fit(numeric, np.column_stack([value, -value])),
     }
 

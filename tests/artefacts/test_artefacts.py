@@ -45,5 +45,6 @@ def test_they_can_be_described(path, capsys):
 
 def test_this_version_has_a_file_of_each_kind():
     kinds = {"binary", "multiclass-text", "mixed-regression", "multilabel", "quantile", "poisson", "several-outputs"}
+    kinds |= {"ensemble"}
     assert {path.stem for path in FILES if path.parent.name == __version__} == kinds
     assert all(path.stat().st_size < 50_000 for path in FILES)
