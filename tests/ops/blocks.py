@@ -1,12 +1,12 @@
 """Random blocks, and the comparison of both implementations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from dnfnet.nn import Layout
+from dnfnet.nn import Layout, Runs
 from dnfnet.ops import dnnf, reference
 
 ROWS = (0, 1, 15, 16, 17, 63, 64, 65, 127, 129, 300)
@@ -23,24 +23,32 @@ class Block:
     gate: Tensor | None
     keep: Tensor | None
     grad: Tensor
+    runs: Runs | None = None
 
     @property
     def inputs(self):
-        """All that can have a gradient."""
-        return [t for t in (self.x, self.weight, self.bias, self.gate) if t is not None]
+        """All that can have a gradient; with runs, x has none."""
+        x = () if self.runs is not None else (self.x,)
+        return [t for t in (*x, self.weight, self.bias, self.gate) if t is not None]
 
     def run(self, function=dnnf):
         """The output and the gradients for x, weight, bias and, where there is one, the gate."""
-        out = function(self.x, self.weight, self.bias, self.layout, gate=self.gate, keep=self.keep)
+        out = function(
+            self.x, self.weight, self.bias, self.layout, gate=self.gate, keep=self.keep, **self.hint(function)
+        )
         return [out.detach(), *torch.autograd.grad(out, self.inputs, self.grad)]
+
+    def hint(self, function):
+        """The runs, for a function that knows what to do with them."""
+        return {} if self.runs is None or function is reference.dnnf else {"runs": self.runs}
 
     def exact(self):
         """The same by the reference, in double precision; no gradient outside of what is kept."""
         copy = [None if t is None else t.detach().double().requires_grad_() for t in (self.x, self.weight, self.bias)]
         gate = None if self.gate is None else self.gate.detach().double().requires_grad_()
-        results = Block(self.layout, *copy, gate, self.keep, self.grad.double()).run(reference.dnnf)
+        results = Block(self.layout, *copy, gate, self.keep, self.grad.double(), self.runs).run(reference.dnnf)
         if gate is not None and self.keep is not None:
-            results[4] = results[4] * self.keep
+            results[-1] = results[-1] * self.keep
         return results
 
 
@@ -58,6 +66,28 @@ def make_block(layout, rows, d_in, *, masks="both", x_scale=1.0, weight_scale=0.
     grad = torch.randn(rows, layout.n_formulas, generator=draw)
     inputs = x.requires_grad_(), weight.requires_grad_(), bias.requires_grad_()
     return Block(layout, *inputs, gate, keep if masks == "both" else None, grad)
+
+
+def make_run_block(layout, rows, pieces, values, n_alone, *, masks="both", seed=0):
+    """A block whose inputs come in runs of these sizes, some rows without a value and some of no such form."""
+    runs, first = [], 0
+    for kind, sizes in (("pieces", pieces), ("values", values)):
+        for n in sizes:
+            runs.append((first, n, kind))
+            first += n
+    block = make_block(layout, rows, first + n_alone, masks=masks, seed=seed)
+    draw = torch.Generator().manual_seed(seed + 1)
+    ends = torch.stack([-torch.rand(block.x.shape[1], generator=draw) - 0.1, torch.rand(block.x.shape[1]) * 3 + 0.1])
+    x = block.x.detach()
+    for at, n, kind in runs:
+        place = torch.rand(rows, 1, generator=draw) * n
+        inputs = (place - torch.arange(n)).clamp(0, 1) if kind == "pieces" else place.long() - 1 == torch.arange(n)
+        low, high = ends[:, at : at + n]
+        own = torch.where(inputs == 1, high, low + inputs.float() * (high - low))
+        own[torch.rand(rows, generator=draw) < 0.1] = 0
+        odd = torch.rand(rows, generator=draw) < 0.1
+        x[:, at : at + n] = torch.where(odd[:, None], x[:, at : at + n], own)
+    return replace(block, x=x, runs=Runs(runs, ends))
 
 
 def assert_equals(results, expected, *, scale=1.0, rounding=None):
@@ -78,6 +108,18 @@ layouts = st.builds(
     st.integers(1, 20),
     st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple),
     st.lists(st.integers(1, 13), min_size=1, max_size=4).map(tuple),
+)
+
+sizes = st.lists(st.integers(1, 30), max_size=5)
+run_blocks = st.builds(
+    make_run_block,
+    layouts,
+    st.sampled_from(ROWS),
+    sizes,
+    sizes,
+    st.integers(1, 5),
+    masks=st.sampled_from(["both", "gate", "none"]),
+    seed=st.integers(0, 1000),
 )
 
 blocks = st.builds(

@@ -15,14 +15,16 @@ int dnfnet_forward(const void*, int, const Parameters*, int64_t, const float*, i
 int64_t dnfnet_kept_literals(const Parameters*);
 int dnfnet_backward(const void*, int, const Parameters*, int64_t, const float*, const float*, const float*,
                     const float*, const DenseGradients*);
-void* dnfnet_pack(const Parameters*);
-int dnfnet_packed(const void*, int, const void*, int64_t, const float*, float*);
+void* dnfnet_pack(const void*, const Parameters*);
+int dnfnet_packed(const void*, int, const void*, int64_t, const float*, float*, int*);
 void dnfnet_free(void*);
 int dnfnet_local_forward(const void*, int, const Localized*, float*);
 int dnfnet_local_backward(const void*, int, const Localized*, const float*, float*, float*, float*);
 }
 
 namespace {
+
+std::size_t size_of(int64_t n) { return static_cast<std::size_t>(n); }
 
 float draw() { return static_cast<float>(std::rand()) / static_cast<float>(RAND_MAX) * 4 - 2; }
 
@@ -44,8 +46,14 @@ struct Case {
   std::vector<int32_t> conjunctions, lengths;
   std::vector<float> weight, bias, gate;
   std::vector<uint8_t> keep;
+  std::vector<int32_t> segments;  // pieces, then single values, then inputs of their own
+  std::vector<float> low, high;
+  Runs runs{};
 
-  Case(int64_t d, int64_t n) : d_in(d), n_formulas(n) {
+  Case(int64_t d, int64_t n) : d_in(d), n_formulas(n), low(size_of(d), -0.5f), high(size_of(d), 1.5f) {
+    const int32_t third = static_cast<int32_t>(d / 3);
+    if (third) segments = {0, third, Segment::kPieces, third, third, Segment::kValues};
+    runs = Runs{static_cast<int64_t>(segments.size() / 3), segments.data(), low.data(), high.data()};
     for (int64_t i = 0; i < n; ++i) {
       conjunctions.push_back(1 + std::rand() % 9);
       for (int32_t j = 0; j < conjunctions.back(); ++j) lengths.push_back(1 + std::rand() % 14);
@@ -57,27 +65,32 @@ struct Case {
     for (int64_t i = 0; i < n * d; ++i) keep.push_back(std::rand() % 8 < (i / d) % 9);
   }
 
-  Parameters parameters(bool masked) const {
+  Case(const Case&) = delete;
+
+  Parameters parameters(bool masked, bool in_runs) const {
     return {d_in, n_formulas, conjunctions.data(), lengths.data(), weight.data(), bias.data(),
-            masked ? gate.data() : nullptr, masked ? keep.data() : nullptr};
+            masked ? gate.data() : nullptr, masked ? keep.data() : nullptr, in_runs ? &runs : nullptr};
   }
 };
 
-void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bool masked) {
-  const Parameters p = c.parameters(masked);
+void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bool masked, bool in_runs) {
+  const Parameters p = c.parameters(masked, in_runs);
   std::vector<float> x = random_values(rows * c.d_in);
-  if (rows > 2 && c.d_in) x[static_cast<std::size_t>(rows * c.d_in / 2)] = 0.0f / (draw() * 0.0f);
+  if (in_runs)
+    for (float& value : x) value = value < 0 ? -0.5f : value > 1 ? 1.5f : value;
+  if (rows > 2 && rows % 2 && c.d_in) x[static_cast<std::size_t>(rows * c.d_in / 2)] = 0.0f / (draw() * 0.0f);
   std::vector<float> y(static_cast<std::size_t>(rows * c.n_formulas)), again(y);
   const int64_t padded = (rows + kRows - 1) / kRows * kRows;
   Buffer literals(static_cast<std::size_t>(dnfnet_kept_literals(&p) * padded));
   float* kept = threads == 1 ? nullptr : literals.data();
   require(!dnfnet_forward(kernels, threads, &p, rows, x.data(), 0, kept, y.data()), "forward");
-  void* packed = dnfnet_pack(&p);
-  require(packed && !dnfnet_packed(kernels, threads, packed, rows, x.data(), again.data()), "packed");
+  void* packed = dnfnet_pack(kernels, &p);
+  int computed = 0;
+  require(packed && !dnfnet_packed(kernels, threads, packed, rows, x.data(), again.data(), &computed), "packed");
   dnfnet_free(packed);
   const std::vector<float> grad = random_values(rows * c.n_formulas);
   std::vector<float> gx(x.size()), gw(c.weight.size()), gb(c.bias.size()), gg(c.gate.size());
-  const DenseGradients out{rows % 2 ? gx.data() : nullptr, gw.data(), gb.data(), masked ? gg.data() : nullptr};
+  const DenseGradients out{rows % 2 && !in_runs ? gx.data() : nullptr, gw.data(), gb.data(), masked ? gg.data() : nullptr};
   require(!dnfnet_backward(kernels, threads, &p, rows, x.data(), kept, y.data(), grad.data(), &out), "backward");
 }
 
@@ -105,7 +118,8 @@ int main() {
     for (const int64_t d_in : {1, 2, 7, 40})
       for (const int64_t rows : {0, 1, 15, 16, 17, 64, 127, 129, 300})
         for (const int threads : {1, 3}) {
-          run_block(kernels, threads, Case(d_in, 1 + std::rand() % 20), rows, rows % 3 != 0);
+          for (const bool in_runs : {false, true})
+            run_block(kernels, threads, Case(d_in, 1 + std::rand() % 20), rows, rows % 3 != 0, in_runs);
           run_localization(kernels, threads, rows, d_in);
         }
     std::printf("%s: clean\n", name);

@@ -33,7 +33,7 @@ from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError
-from dnfnet.nn import DNFNet, Ensemble, LiteralInit, nets_of
+from dnfnet.nn import DNFNet, Ensemble, LiteralInit, Runs, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
@@ -288,6 +288,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
     def _one_network(self, generator: torch.Generator, draw_masks: bool) -> DNFNet:
         keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
+        runs, ends = self.encoder_.runs
         try:
             return DNFNet(
                 len(self.encoder_.encoded_names),
@@ -301,6 +302,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
                 localization=self.localization,
                 structure=self.structure,
                 literal_init=self.literal_init,
+                runs=Runs(runs, torch.from_numpy(ends)),
                 generator=generator,
             ).to(device=self.device, dtype=torch.float32)
         except (ValueError, RuntimeError, AssertionError) as error:

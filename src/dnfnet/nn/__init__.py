@@ -7,6 +7,7 @@ from dnfnet.nn.heads import GroupHeads
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.network import DNFNet
+from dnfnet.nn.runs import Runs
 from dnfnet.nn.selection import FeatureSelection, binary_threshold, elastic_net, straight_through_sign
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Layout",
     "LiteralInit",
     "Localization",
+    "Runs",
     "UniformLocalization",
     "binary_threshold",
     "elastic_net",

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from dnfnet import ops
 from dnfnet.nn.layout import Layout
+from dnfnet.nn.runs import Runs
 from dnfnet.nn.selection import FeatureSelection
 
 # "xavier" is one draw over the whole matrix, as the authors trained it: the more literals, the closer to 0 they start,
@@ -27,6 +28,7 @@ class LiteralBlock(nn.Module):
         *,
         selection: FeatureSelection | None = None,
         init: LiteralInit = "xavier",
+        runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -34,7 +36,9 @@ class LiteralBlock(nn.Module):
             raise ValueError(f"init must be one of {get_args(LiteralInit)}, however: {init=}")
         if d_in < 1:
             raise ValueError(f"d_in must be at least 1, however: {d_in=}")
-        self.d_in, self.layout, self.selection = d_in, layout, selection
+        if runs is not None and runs.d_in != d_in:
+            raise ValueError(f"runs must be of {d_in} inputs, however: {runs.d_in=}")
+        self.d_in, self.layout, self.selection, self.runs = d_in, layout, selection, runs
         self.weight = nn.Parameter(torch.empty(layout.n_literals, d_in))
         self.bias = nn.Parameter(torch.zeros(layout.n_literals))
         if init == "xavier":
@@ -83,6 +87,8 @@ class DNNF(LiteralBlock):
         Left out, every formula sees every feature.
     init : {"xavier", "unit"}
         How the weights start: see `LiteralInit`.
+    runs : Runs, optional
+        Inputs that the kernel may look up instead of multiplying; changes nothing but the time.
     generator : torch.Generator, optional
 
     Examples
@@ -99,9 +105,10 @@ class DNNF(LiteralBlock):
         *,
         selection: FeatureSelection | None = None,
         init: LiteralInit = "xavier",
+        runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, init=init, generator=generator)
+        super().__init__(d_in, layout, selection=selection, init=init, runs=runs, generator=generator)
         self._packed = ops.PackCache()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -112,10 +119,15 @@ class DNNF(LiteralBlock):
         if self.training or not ops.can_pack(rows, self.state()):
             # Gradients now mean new weights soon, and not every optimiser counts up a tensor's version.
             self._packed.clear()
-            formulas = ops.dnnf(rows, self.weight, self.bias, self.layout, gate=self.gate(), keep=self.keep())
+            formulas = self._formulas(rows)
         else:
-            formulas = self._packed.get(self.state(), self.pack)(rows.contiguous())
+            packed = self._packed.get(self.state(), self.pack)(rows.contiguous())
+            formulas = self._formulas(rows) if packed is None else packed
         return formulas.reshape(*x.shape[:-1], self.layout.n_formulas)
+
+    def _formulas(self, rows: Tensor) -> Tensor:
+        gate, keep = self.gate(), self.keep()
+        return ops.dnnf(rows, self.weight, self.bias, self.layout, gate=gate, keep=keep, runs=self.runs)
 
     def train(self, mode: bool = True) -> DNNF:
         """Switch between training and prediction.
@@ -137,7 +149,7 @@ class DNNF(LiteralBlock):
 
     def pack(self) -> ops.Packed:
         """The block as prediction reads it: both masks save work, and the weights are copied once."""
-        return ops.Packed(self.weight, self.bias, self.layout, self.gate(), self.keep())
+        return ops.Packed(self.weight, self.bias, self.layout, self.gate(), self.keep(), self.runs)
 
 
 class DenseBlock(LiteralBlock):
@@ -155,9 +167,10 @@ class DenseBlock(LiteralBlock):
         *,
         selection: FeatureSelection | None = None,
         init: LiteralInit = "xavier",
+        runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, init=init, generator=generator)
+        super().__init__(d_in, layout, selection=selection, init=init, runs=runs, generator=generator)
         self.conjunctions = xavier_linear(layout.n_literals, layout.n_conjunctions, generator)
         self.formulas = xavier_linear(layout.n_conjunctions, layout.n_formulas, generator)
 

@@ -12,6 +12,7 @@ from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit, xavier_linear
 from dnfnet.nn.heads import GroupHeads, Head
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
+from dnfnet.nn.runs import Runs
 from dnfnet.nn.selection import FeatureSelection
 
 STRUCTURES = {"dnf": DNNF, "dense": DenseBlock}
@@ -48,6 +49,8 @@ class DNFNet(nn.Module):
         averaged; ``None`` is the paper's single output layer. A localization then is one among the formulas of a group.
     literal_init : {"xavier", "unit"}
         How the literals' weights start: see `LiteralInit`.
+    runs : Runs, optional
+        Inputs that a kernel may look up instead of multiplying them all; changes nothing but the time.
     generator : torch.Generator, optional
         Source of the random mask and of the initial weights.
 
@@ -73,6 +76,7 @@ class DNFNet(nn.Module):
         structure: Literal["dnf", "dense"] = "dnf",
         n_groups: int | None = None,
         literal_init: LiteralInit = "xavier",
+        runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -91,7 +95,9 @@ class DNFNet(nn.Module):
                 run=len(layout.conjunctions),
                 generator=generator,
             )
-        self.block = STRUCTURES[structure](d_in, layout, selection=selection, init=literal_init, generator=generator)
+        self.block = STRUCTURES[structure](
+            d_in, layout, selection=selection, init=literal_init, runs=runs, generator=generator
+        )
         self.localization = _localization(localization, n_formulas, d_in, n_groups or 1, generator)
         self.head: nn.Module = (
             xavier_linear(n_formulas, d_out, generator, kind=Head)

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from dnfnet.nn.layout import Layout
-from dnfnet.ops import fused, kept, library, reference
+from dnfnet.nn.runs import Runs
+from dnfnet.ops import fused, library, memory, reference
 from dnfnet.ops.state import state
 
 
@@ -83,8 +84,12 @@ def dnnf(
     *,
     gate: Tensor | None = None,
     keep: Tensor | None = None,
+    runs: Runs | None = None,
 ) -> Tensor:
-    """Truth values of the formulas of a block, by the fused kernel where it can: see `reference.dnnf`."""
+    """Truth values of the formulas of a block, by the fused kernel where it can: see `reference.dnnf`.
+
+    ``runs`` tells the kernel which inputs it may look up; x then should not need a gradient, or it is of no use.
+    """
     check_shapes(x, weight, bias, layout, gate, keep)
     if x.dim() != 2 or not is_fused(x, weight, bias, gate):
         return reference.dnnf(x, weight, bias, layout, gate=gate, keep=keep)
@@ -92,8 +97,14 @@ def dnnf(
     # Without gradients, a feature whose gate is shut need not be looked at.
     only_open = not (torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs))
     dense = [None if t is None else t.contiguous() for t in (*inputs, None if gate is None else keep)]
-    keeps = not only_open and kept.pays(x.shape[0] * layout.n_literals)
-    return fused.block(*dense, layout.conjunctions, layout.lengths, layout.n_formulas, only_open, keeps)[0]
+    hint = runs_to_use(None if x.requires_grad else runs)
+    keeps = not only_open and memory.keeping_pays(x.shape[0] * layout.n_literals)
+    return fused.block(*dense, *hint, layout.conjunctions, layout.lengths, layout.n_formulas, only_open, keeps)[0]
+
+
+def runs_to_use(runs: Runs | None) -> tuple[Tensor | None, Tensor | None]:
+    """What the kernel takes of runs: nothing where multiplying is faster."""
+    return (None, None) if runs is None or not runs.pays else (runs.table, runs.ends)
 
 
 def check_shapes(

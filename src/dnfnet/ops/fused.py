@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from dnfnet.nn.layout import Layout
-from dnfnet.ops import kept, library
+from dnfnet.ops import library, memory
 from dnfnet.ops.state import state
 
 # The kernel computes rows in blocks of this many: kRows of csrc/block.h.
@@ -50,7 +50,7 @@ def kept_literals(layout: Layout) -> int:
     """How many literals a row has when they are kept: some more than the layout's, for whole vectors of them."""
     per_formula, lengths = encoded(layout)
     wiring = library.Parameters(
-        0, layout.n_formulas, ctypes.addressof(per_formula), ctypes.addressof(lengths), None, None, None, None
+        0, layout.n_formulas, ctypes.addressof(per_formula), ctypes.addressof(lengths), None, None, None, None, None
     )
     count = library.functions().dnfnet_kept_literals(ctypes.addressof(wiring))
     library.check(count < 0)
@@ -75,9 +75,15 @@ def require(name: str, tensor: Tensor, shape: tuple[int, ...], dtype: torch.dtyp
 
 
 def parameters_of(
-    layout: Layout, weight: Tensor, bias: Tensor, gate: Tensor | None, keep: Tensor | None
+    layout: Layout,
+    weight: Tensor,
+    bias: Tensor,
+    gate: Tensor | None,
+    keep: Tensor | None,
+    runs: Tensor | None,
+    ends: Tensor | None,
 ) -> library.Parameters:
-    """Check a block's parameters and point at them."""
+    """Check a block's parameters and point at them; ``runs`` and ``ends`` are those of `dnfnet.nn.Runs`."""
     d_in, n_formulas = weight.shape[-1], layout.n_formulas
     per_formula, lengths = encoded(layout)
     return library.Parameters(
@@ -89,7 +95,14 @@ def parameters_of(
         require("bias", bias, (layout.n_literals,)),
         None if gate is None else require("gate", gate, (n_formulas, d_in)),
         None if keep is None else require("keep", keep, (n_formulas, d_in), torch.bool),
+        None if runs is None or ends is None else ctypes.pointer(_runs(runs, ends, d_in)),
     )
+
+
+def _runs(runs: Tensor, ends: Tensor, d_in: int) -> library.Runs:
+    low = require("ends", ends, (2, d_in))
+    table = require("runs", runs, (runs.shape[0], 3), torch.int32)
+    return library.Runs(runs.shape[0], table, low, low + 4 * d_in)
 
 
 @torch.library.custom_op("dnfnet::block", mutates_args=())
@@ -99,6 +112,8 @@ def block(
     bias: Tensor,
     gate: Tensor | None,
     keep: Tensor | None,
+    runs: Tensor | None,
+    ends: Tensor | None,
     conjunctions: list[int],
     lengths: list[int],
     n_formulas: int,
@@ -110,9 +125,9 @@ def block(
     With ``only_open``, features with gate 0 are left out: no gradients then.
     """
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
-    parameters = parameters_of(layout, weight, bias, gate, keep)
+    parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends)
     rows = x.shape[0]
-    out, literals = x.new_empty(rows, n_formulas), kept.empty(kept_size(rows, layout) if keeps else 0)
+    out, literals = x.new_empty(rows, n_formulas), memory.empty(kept_size(rows, layout) if keeps else 0, "literals")
     status = library.functions().dnfnet_forward(
         current_kernels(),
         threads_for(rows * weight.numel()),
@@ -134,6 +149,8 @@ def _(
     bias: Tensor,  # noqa: ARG001
     gate: Tensor | None,  # noqa: ARG001
     keep: Tensor | None,  # noqa: ARG001
+    runs: Tensor | None,  # noqa: ARG001
+    ends: Tensor | None,  # noqa: ARG001
     conjunctions: list[int],
     lengths: list[int],
     n_formulas: int,
@@ -154,6 +171,8 @@ def block_backward(
     bias: Tensor,
     gate: Tensor | None,
     keep: Tensor | None,
+    runs: Tensor | None,
+    ends: Tensor | None,
     conjunctions: list[int],
     lengths: list[int],
     n_formulas: int,
@@ -161,10 +180,10 @@ def block_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients for x (empty unless ``needs_x``), weight, bias and gate (empty without one)."""
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
-    parameters = parameters_of(layout, weight, bias, gate, keep)
+    parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends)
     rows, d_in = x.shape
     grad_x = x.new_empty(x.shape if needs_x else (0,))
-    grad_weight, grad_bias = torch.empty_like(weight), torch.empty_like(bias)
+    grad_weight, grad_bias = memory.empty(weight.numel(), "gradient").view_as(weight), torch.empty_like(bias)
     grad_gate = x.new_empty((0,) if gate is None else gate.shape)
     gradients = library.Gradients(
         grad_x.data_ptr() if needs_x else None,
@@ -198,6 +217,8 @@ def _(
     bias: Tensor,
     gate: Tensor | None,
     keep: Tensor | None,  # noqa: ARG001
+    runs: Tensor | None,  # noqa: ARG001
+    ends: Tensor | None,  # noqa: ARG001
     conjunctions: list[int],  # noqa: ARG001
     lengths: list[int],  # noqa: ARG001
     n_formulas: int,  # noqa: ARG001
@@ -209,20 +230,20 @@ def _(
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    x, weight, bias, gate, keep, *ctx.wiring, _, _ = inputs
+    x, weight, bias, gate, keep, runs, ends, *ctx.wiring, _, _ = inputs
     # The literals have no gradient, and none is to be made up of zeros for them.
     ctx.mark_non_differentiable(output[1])
     ctx.set_materialize_grads(False)
-    ctx.save_for_backward(*output, x, weight, bias, gate, keep)
+    ctx.save_for_backward(*output, x, weight, bias, gate, keep, runs, ends)
 
 
 def _gradients(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
-    out, literals, x, weight, bias, gate, keep = ctx.saved_tensors
+    out, literals, *inputs = ctx.saved_tensors
     needs_x, needs_gate = ctx.needs_input_grad[0], ctx.needs_input_grad[3]
     grad_x, grad_weight, grad_bias, grad_gate = block_backward(
-        grad.contiguous(), out, literals, x, weight, bias, gate, keep, *ctx.wiring, needs_x
+        grad.contiguous(), out, literals, *inputs, *ctx.wiring, needs_x
     )
-    nothing = (None,) * 6
+    nothing = (None,) * 8
     return grad_x if needs_x else None, grad_weight, grad_bias, grad_gate if needs_gate else None, *nothing
 
 

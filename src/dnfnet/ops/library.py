@@ -12,7 +12,7 @@ from pathlib import Path
 INSTRUCTIONS_VARIABLE = "DNFNET_INSTRUCTIONS"
 INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
 # What ``dnfnet_interface`` must return: a library from before a pull may take other arguments, and would crash.
-INTERFACE = 2
+INTERFACE = 3
 LIBRARY = Path(__file__).with_name("_fused.so")
 
 _ptr, _int, _int64, _float = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_float
@@ -25,12 +25,18 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "dnfnet_forward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _int, _ptr, _ptr]),
     "dnfnet_kept_literals": (_int64, [_ptr]),
     "dnfnet_backward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr, _ptr, _ptr, _ptr]),
-    "dnfnet_pack": (_ptr, [_ptr]),
-    "dnfnet_packed": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr]),
+    "dnfnet_pack": (_ptr, [_ptr, _ptr]),
+    "dnfnet_packed": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr, ctypes.POINTER(_int)]),
     "dnfnet_free": (None, [_ptr]),
     "dnfnet_local_forward": (_int, [_ptr, _int, _ptr, _ptr]),
     "dnfnet_local_backward": (_int, [_ptr, _int, _ptr, _ptr, _ptr, _ptr, _ptr]),
 }
+
+
+class Runs(ctypes.Structure):
+    """``Runs`` of csrc/pack.h: which inputs come in runs."""
+
+    _fields_ = [("n", _int64), ("runs", _ptr), ("low", _ptr), ("high", _ptr)]
 
 
 class Parameters(ctypes.Structure):
@@ -45,6 +51,7 @@ class Parameters(ctypes.Structure):
         ("bias", _ptr),
         ("gate", _ptr),
         ("keep", _ptr),
+        ("runs", ctypes.POINTER(Runs)),
     ]
 
 

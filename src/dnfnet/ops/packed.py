@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from dnfnet.nn.layout import Layout
+from dnfnet.nn.runs import Runs
 from dnfnet.ops import fused, library
-from dnfnet.ops.dispatch import is_fused
+from dnfnet.ops.dispatch import is_fused, runs_to_use
 
 
 class Packed:
@@ -21,18 +22,26 @@ class Packed:
     A copy: later changes of the weights do not reach it.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor, layout: Layout, gate: Tensor | None, keep: Tensor | None) -> None:
+    def __init__(
+        self,
+        weight: Tensor,
+        bias: Tensor,
+        layout: Layout,
+        gate: Tensor | None,
+        keep: Tensor | None,
+        runs: Runs | None = None,
+    ) -> None:
         weight, bias = weight.contiguous(), bias.contiguous()
-        parameters = fused.parameters_of(layout, weight, bias, gate, keep)
-        address = library.functions().dnfnet_pack(ctypes.addressof(parameters))
+        parameters = fused.parameters_of(layout, weight, bias, gate, keep, *runs_to_use(runs))
+        address = library.functions().dnfnet_pack(fused.current_kernels(), ctypes.addressof(parameters))
         library.check(address is None)
         self.d_in, self.layout, self.size = weight.shape[-1], layout, weight.numel()
         self.address: int = address
         weakref.finalize(self, library.functions().dnfnet_free, address)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """Truth values ``(rows, n_formulas)``; no gradients."""
-        rows = x.shape[0]
+    def __call__(self, x: Tensor) -> Tensor | None:
+        """Truth values ``(rows, n_formulas)``, no gradients; ``None`` with runs of inputs that are not finite."""
+        rows, computed = x.shape[0], ctypes.c_int()
         out = x.new_empty(rows, self.layout.n_formulas)
         status = library.functions().dnfnet_packed(
             fused.current_kernels(),
@@ -41,9 +50,10 @@ class Packed:
             rows,
             fused.require("x", x, (rows, self.d_in)),
             out.data_ptr(),
+            ctypes.byref(computed),
         )
         library.check(status)
-        return out
+        return out if computed.value else None
 
 
 class PackCache:

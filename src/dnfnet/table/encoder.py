@@ -13,6 +13,7 @@ from dnfnet.table.encoding import Rule, encode_column, fit_column, without_rares
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
+from dnfnet.table.runs import Run, runs_of
 from dnfnet.table.scaling import LIMIT
 from dnfnet.table.schema import Column, Scale, Schema
 from dnfnet.table.single_values import are_single_values
@@ -172,6 +173,11 @@ class TableEncoder:
         """Rows of ``(unit, centre, deviation, lower, upper, fill)``, one per encoded input: see ``Scale``."""
         rows = [scale for scales in self._scales for scale in scales]
         return np.array(rows, dtype=np.float64).reshape(-1, len(Scale._fields))
+
+    @property
+    def runs(self) -> tuple[list[Run], NDArray[np.float32]]:
+        """Which inputs depend on one place, and the two ends of each input: see `dnfnet.table.runs`."""
+        return runs_of(self.schema.columns, self._scales)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Give everything that :meth:`from_state` needs: a dict for JSON, and arrays."""

@@ -40,7 +40,7 @@ int guarded(const Body& body) {
 }  // namespace
 
 // Counts up with every change of what Python passes, so that a library of an older build is told from this one.
-DNFNET_API int dnfnet_interface() { return 2; }
+DNFNET_API int dnfnet_interface() { return 3; }
 
 // The kernels of that name ("" for the best that this processor runs); null when there are none.
 DNFNET_API const void* dnfnet_kernels(const char* name) {
@@ -69,16 +69,18 @@ DNFNET_API int dnfnet_backward(const void* kernels, int threads, const Parameter
       [&] { run_backward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, kept, y, grad, *out); });
 }
 
-DNFNET_API void* dnfnet_pack(const Parameters* p) {
+DNFNET_API void* dnfnet_pack(const void* kernels, const Parameters* p) {
   Packed* packed = nullptr;
-  guarded([&] { packed = pack_all(*p).release(); });
+  guarded([&] { packed = pack_all(*static_cast<const Kernels*>(kernels), *p).release(); });
   return packed;
 }
 
+// computed: whether y was; false for rows that are not finite, which a table of a run does not know
 DNFNET_API int dnfnet_packed(const void* kernels, int threads, const void* packed, int64_t rows, const float* x,
-                             float* y) {
+                             float* y, int* computed) {
   return guarded([&] {
-    run_packed(*static_cast<const Kernels*>(kernels), threads, *static_cast<const Packed*>(packed), rows, x, y);
+    const Kernels& k = *static_cast<const Kernels*>(kernels);
+    *computed = run_packed(k, threads, *static_cast<const Packed*>(packed), rows, x, y);
   });
 }
 

@@ -38,6 +38,58 @@ struct Rows {
   int64_t blocks() const { return (n_rows + kRows - 1) / kRows; }
 };
 
+// Inputs come alone or in runs. The pieces of a number are 1, ..., 1, a fraction, 0, ..., 0; of the inputs of single
+// values at most one is 1; then each input is standardised, so that 0 and 1 became two other numbers, its ends. A
+// literal's share of a run thus depends on one place: computed at the nodes, where each input is at an end, it is looked
+// up and interpolated. The nodes are
+// - of pieces: for k = 0, ..., n_inputs, the first k inputs at their high ends and the others at their low ends;
+// - of single values: each input alone at its high end, then all at their low ends;
+// - of an input alone: that it is 1.
+struct Segment {
+  enum Kind : int32_t { kPieces, kValues, kInput };
+  Kind kind;
+  int32_t first_input, n_inputs, first_node;
+
+  int32_t n_nodes() const { return kind == kInput ? 1 : n_inputs + 1; }
+};
+
+struct Nodes {
+  const Segment* segments;
+  int64_t n_segments;
+  const float* low;  // per input: its ends
+  const float* high;
+  int64_t d_in, n_nodes;
+  int64_t part;  // nodes that are looked up at a time
+};
+
+// Lists of entries, each the rows of a table that it picks and their factors.
+struct Lists {
+  int64_t n;
+  const int32_t* starts;  // n and one more
+  const int32_t* which;
+  const float* factors;
+};
+
+// The rows of kEntryBlocks row blocks as sums of nodes.
+struct Entries {
+  int64_t n_rows, n_parts;
+  Lists by_row;   // for each part of the nodes a list for each row
+  Lists by_node;  // for the backward pass only
+};
+
+// One formula's weights for looking up, in rows of `width` literals: whole vectors of every instruction set.
+struct Lookup {
+  const float* table;  // (nodes, width)
+  const float* bias;   // (width)
+  int64_t n_nodes, width;
+};
+
+struct LookupGradients {
+  float* table;  // (nodes, width)
+  float* lanes;  // vectors of partial sums for the bias: all blocks of kLits literals x 16 lanes
+  float* bias;   // (blocks, kLits)
+};
+
 // What the backward pass of one formula writes.
 struct Gradients {
   float* weight;  // vectors of partial sums: (largest group's blocks, n_features, kLits) x 16 lanes
@@ -61,6 +113,15 @@ struct Kernels {
   // scratch: kSpan times that of forward; kept: what forward kept, or null to compute the literals again
   void (*backward)(const Formula&, const Rows&, const float* grad, const float* kept, const Gradients&, const Sums&,
                    float* scratch);
+  // From a formula's weights by input, times a factor for each, to those by node, both in rows of `width` literals.
+  void (*tabulate)(const Nodes&, int64_t width, const float* inputs, const float* factors, float* table);
+  // And back, for gradients.
+  void (*untabulate)(const Nodes&, int64_t width, const float* table, const float* factors, float* inputs);
+  // Like forward, by looking up; scratch: kEntryBlocks * kRows times the literals of the largest group and the width
+  void (*look_up)(const Formula&, const Lookup&, const Rows&, const Entries*, float* out, float* scratch, float* kept);
+  // Like backward, by looking up; the same scratch
+  void (*look_back)(const Formula&, const Lookup&, const Rows&, const Entries*, const float* grad, const float* kept,
+                    const LookupGradients&, float* scratch);
   // One row of n formulas, times the localization's weights.
   void (*local_forward)(int64_t n, const float* formulas, const float* squared, float scale, float* out);
   // Its gradients for formulas and squared distances; returns the one for scale.
@@ -72,6 +133,8 @@ struct Kernels {
 // of the weight gradients is little next to adding to them, few enough that the literals stay in cache.
 constexpr int64_t kSpan = 8;
 constexpr int64_t kMaxLanes = 16;
+// Looking up takes this many: the gradients of their literals stay in cache, and a node has several entries.
+constexpr int64_t kEntryBlocks = 4;
 
 extern const Kernels kBaseline;
 #if defined(__x86_64__)

@@ -80,6 +80,12 @@ static void add_conjunctions(const Formula& f, const Group& g, const float* z, i
   }
 }
 
+// From the sum of its conjunctions to the formula, in one row block.
+DNFNET_INLINE void finish_formula(const Formula& f, int n_vecs, float* out) {
+  const float shift = static_cast<float>(f.n_conj) - 1.5f;
+  for (int v = 0; v < n_vecs; ++v) store(out + v * kWidth, tanh(load(out + v * kWidth) + shift));
+}
+
 // Where the kept literals of one group and row block begin.
 DNFNET_INLINE int64_t kept_at(const Group& g, const Rows& rows, int64_t block) {
   return (g.first_block * rows.blocks() + block * g.n_blocks) * kLits * kRows;
@@ -98,7 +104,6 @@ static void forward(const Formula& f, const Rows& rows, float* out, float* scrat
       group_literals(f, g, x, n_vecs, bad, z);
       add_conjunctions(f, g, z, n_vecs, out);
     }
-    const float shift = static_cast<float>(f.n_conj) - 1.5f;
-    for (int v = 0; v < n_vecs; ++v) store(out + v * kWidth, tanh(load(out + v * kWidth) + shift));
+    finish_formula(f, n_vecs, out);
   }
 }

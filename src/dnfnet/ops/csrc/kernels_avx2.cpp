@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "constants.h"
+#include "transpose.h"
 
 #define DNFNET_WIDTH 8  // lanes of a vector
 
@@ -21,11 +22,14 @@ constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "lookup.inl"
 #include "localization.inl"
 
 }  // namespace avx2
 
-const Kernels kAvx2 = {"avx2", avx2::forward, avx2::backward, avx2::local_forward, avx2::local_backward};
+const Kernels kAvx2 = {
+    "avx2",      avx2::forward, avx2::backward,      avx2::tabulate,      avx2::untabulate,
+    avx2::look_up, avx2::look_back, avx2::local_forward, avx2::local_backward};
 
 }  // namespace dnfnet
 

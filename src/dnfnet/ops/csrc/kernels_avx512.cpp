@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "constants.h"
+#include "transpose.h"
 
 #define DNFNET_WIDTH 16  // lanes of a vector
 
@@ -21,11 +22,14 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "lookup.inl"
 #include "localization.inl"
 
 }  // namespace avx512
 
-const Kernels kAvx512 = {"avx512", avx512::forward, avx512::backward, avx512::local_forward, avx512::local_backward};
+const Kernels kAvx512 = {
+    "avx512",      avx512::forward, avx512::backward,      avx512::tabulate,      avx512::untabulate,
+    avx512::look_up, avx512::look_back, avx512::local_forward, avx512::local_backward};
 
 }  // namespace dnfnet
 

@@ -5,6 +5,7 @@
 
 #include "block.h"
 #include "constants.h"
+#include "transpose.h"
 
 #define DNFNET_WIDTH 4  // lanes of a vector
 
@@ -20,10 +21,13 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "vec.inl"
 #include "block.inl"
 #include "block_backward.inl"
+#include "lookup.inl"
 #include "localization.inl"
 
 }  // namespace baseline
 
-const Kernels kBaseline = {"baseline", baseline::forward, baseline::backward, baseline::local_forward, baseline::local_backward};
+const Kernels kBaseline = {
+    "baseline",      baseline::forward, baseline::backward,      baseline::tabulate,      baseline::untabulate,
+    baseline::look_up, baseline::look_back, baseline::local_forward, baseline::local_backward};
 
 }  // namespace dnfnet

@@ -40,10 +40,14 @@ Starts::Starts(const Parameters& p) : conjunction(1, 0), literal(1, 0), padded(1
 }
 
 void PackedFormula::assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open) {
-  lengths_.assign(p.lengths + starts.conjunction[formula], p.lengths + starts.conjunction[formula + 1]);
+  assign_wiring(p, starts, formula);
   choose_features(p, formula, only_open);
-  group_conjunctions(lengths_.data(), static_cast<int64_t>(lengths_.size()), groups_);
   copy_weights(p, formula, starts.literal[formula]);
+}
+
+void PackedFormula::assign_wiring(const Parameters& p, const Starts& starts, int64_t formula) {
+  lengths_.assign(p.lengths + starts.conjunction[formula], p.lengths + starts.conjunction[formula + 1]);
+  group_conjunctions(lengths_.data(), static_cast<int64_t>(lengths_.size()), groups_);
 }
 
 void PackedFormula::choose_features(const Parameters& p, int64_t formula, bool only_open) {

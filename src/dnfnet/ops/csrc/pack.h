@@ -23,6 +23,14 @@ struct Aligned {
 };
 using Buffer = std::vector<float, Aligned<float>>;
 
+// Which inputs come in runs, as the caller has it: see Segment.
+struct Runs {
+  int64_t n;
+  const int32_t* runs;  // (n, 3), ascending and disjoint: the first input, how many, and the Segment::Kind
+  const float* low;     // (d_in): the ends of each input of a run
+  const float* high;
+};
+
 // The dense parameters of a block, as the caller has them.
 struct Parameters {
   int64_t d_in;
@@ -33,6 +41,15 @@ struct Parameters {
   const float* bias;            // (literals)
   const float* gate;            // (formulas, d_in), or null
   const uint8_t* keep;          // (formulas, d_in), or null: features outside are left out
+  const Runs* runs;             // or null: every input is a number of its own
+};
+
+// Gradients of the dense parameters, zero for features that a formula leaves out.
+struct DenseGradients {
+  float* x;       // (rows, d_in), or null
+  float* weight;  // (literals, d_in)
+  float* bias;    // (literals)
+  float* gate;    // (formulas, d_in), or null
 };
 
 // Where each formula's conjunctions and literals begin, and its literals when each group is padded to whole blocks.
@@ -46,6 +63,8 @@ class PackedFormula {
  public:
   // With only_open, features whose gate is zero are left out too: right for outputs, not for gradients.
   void assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);
+  // The wiring alone, without features and weights.
+  void assign_wiring(const Parameters& p, const Starts& starts, int64_t formula);
   Formula view() const;
   int64_t group_literals() const;  // padded literals of the largest group
   int64_t literals() const { return static_cast<int64_t>(bias_.size()); }

@@ -1,43 +1,32 @@
 #include "run.h"
 
-#include <algorithm>
-
 #include "batch.h"
-#include "threads.h"
+#include "run_lookup.h"
+#include "strips.h"
 
 namespace dnfnet {
 namespace {
 
-// Formulas that one thread takes at a time: their outputs for a row are half a cache line.
-constexpr int64_t kStrip = 8;
 // Rows that are transposed at a time: bounds the memory of a large prediction.
 constexpr int64_t kChunk = 16384;
 // The gradient for x is summed in this many parts, whatever the number of threads.
 constexpr int64_t kParts = 16;
 
-int64_t strips_of(int64_t n_formulas) { return (n_formulas + kStrip - 1) / kStrip; }
+// Scratch memory for the forward pass of one formula after another.
+class Forward {
+ public:
+  Forward(const Kernels& k, const Rows& rows) : k_(k), rows_(rows) {}
 
-std::size_t size(int64_t n) { return static_cast<std::size_t>(n); }
-
-// Where a formula's kept literals begin.
-int64_t kept_at(const Starts& starts, const Rows& rows, int64_t formula) {
-  return starts.padded[size(formula)] * rows.blocks() * kRows;
-}
-
-// One strip's outputs for one chunk of rows; packed(i) gives formula i, kept(i) where its literals go.
-template <class GetPacked, class GetKept>
-void forward_strip(const Kernels& k, const Rows& rows, int64_t first, int64_t n_formulas, const GetPacked& packed,
-                   const GetKept& kept, float* y) {
-  const int64_t n = std::min(kStrip, n_formulas - first), padded = rows.blocks() * kRows;
-  Buffer out(size(n * padded)), scratch;
-  for (int64_t i = 0; i < n; ++i) {
-    const PackedFormula& formula = packed(first + i);
-    scratch.resize(std::max(scratch.size(), size(formula.group_literals() * kRows)));
-    k.forward(formula.view(), rows, out.data() + i * padded, scratch.data(), kept(first + i));
+  void run(const PackedFormula& formula, float* out, float* kept) {
+    scratch_.resize(std::max(scratch_.size(), size(formula.group_literals() * kRows)));
+    k_.forward(formula.view(), rows_, out, scratch_.data(), kept);
   }
-  for (int64_t r = 0; r < rows.n_rows; ++r)
-    for (int64_t i = 0; i < n; ++i) y[r * n_formulas + first + i] = out[size(i * padded + r)];
-}
+
+ private:
+  const Kernels& k_;
+  const Rows& rows_;
+  Buffer scratch_;
+};
 
 // Everything that one thread needs for the backward pass of one formula after another.
 class Backward {
@@ -92,66 +81,66 @@ class Backward {
   Buffer scratch_, lanes_, weight_, bias_;
 };
 
-// grad * (1 - y^2) for a strip of formulas, transposed: (n, padded rows), padding zero.
-void strip_gradients(const Rows& rows, int64_t n_formulas, int64_t first, int64_t n, const float* y,
-                     const float* grad, Buffer& out) {
-  const int64_t padded = rows.blocks() * kRows;
-  out.assign(size(n * padded), 0.0f);
-  for (int64_t r = 0; r < rows.n_rows; ++r)
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = r * n_formulas + first + i;
-      out[size(i * padded + r)] = grad[at] * (1.0f - y[at] * y[at]);
-    }
-}
-
 }  // namespace
 
-std::unique_ptr<Packed> pack_all(const Parameters& p) {
-  const Starts starts(p);
+std::unique_ptr<Packed> pack_all(const Kernels& k, const Parameters& p) {
   auto packed = std::make_unique<Packed>();
   packed->d_in = p.d_in;
+  if (p.runs) {
+    packed->lookups = std::make_unique<PackedLookups>(k, p);
+    return packed;
+  }
+  const Starts starts(p);
   packed->formulas.resize(size(p.n_formulas));
   for (int64_t i = 0; i < p.n_formulas; ++i) packed->formulas[size(i)].assign(p, starts, i, true);
   return packed;
 }
 
-void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y) {
+bool run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y) {
   const int64_t n_formulas = static_cast<int64_t>(packed.formulas.size());
-  const auto get = [&](int64_t i) -> const PackedFormula& { return packed.formulas[size(i)]; };
-  const auto keep_none = [](int64_t) -> float* { return nullptr; };
   for (int64_t first = 0; first < rows; first += kChunk) {
-    const Batch batch(threads, std::min(kChunk, rows - first), packed.d_in, x + first * packed.d_in);
+    const int64_t n = std::min(kChunk, rows - first);
+    if (packed.lookups) {
+      if (!packed.lookups->run(k, threads, n, x + first * packed.d_in, y + first * packed.lookups->n_formulas()))
+        return false;
+      continue;
+    }
+    const Batch batch(threads, n, packed.d_in, x + first * packed.d_in);
     const Rows view = batch.view();
-    parallel_for(strips_of(n_formulas), threads, [&](int64_t strip) {
-      forward_strip(k, view, strip * kStrip, n_formulas, get, keep_none, y + first * n_formulas);
-    });
+    const auto make = [&] {
+      return [&, forward = Forward(k, view)](int64_t i, float* out) mutable {
+        forward.run(packed.formulas[size(i)], out, nullptr);
+      };
+    };
+    forward_strips(threads, view, n_formulas, make, y + first * n_formulas);
   }
+  return true;
 }
 
 int64_t kept_literals(const Parameters& p) { return Starts(p).padded.back(); }
 
 void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
                  float* kept, float* y) {
+  if (p.runs && look_up_all(k, threads, p, rows, x, kept, y)) return;
   const Starts starts(p);
   // The backward pass, for which literals are kept, takes all rows at once.
   const int64_t chunk = kept ? rows : kChunk;
   for (int64_t first = 0; first < rows; first += chunk) {
     const Batch batch(threads, std::min(chunk, rows - first), p.d_in, x + first * p.d_in);
     const Rows view = batch.view();
-    const auto keep = [&](int64_t i) { return kept ? kept + kept_at(starts, view, i) : nullptr; };
-    parallel_for(strips_of(p.n_formulas), threads, [&](int64_t strip) {
-      PackedFormula packed;
-      const auto get = [&](int64_t i) -> const PackedFormula& {
+    const auto make = [&] {
+      return [&, forward = Forward(k, view), packed = PackedFormula()](int64_t i, float* out) mutable {
         packed.assign(p, starts, i, only_open);
-        return packed;
+        forward.run(packed, out, kept_of(kept, starts, view, i));
       };
-      forward_strip(k, view, strip * kStrip, p.n_formulas, get, keep, y + first * p.n_formulas);
-    });
+    };
+    forward_strips(threads, view, p.n_formulas, make, y + first * p.n_formulas);
   }
 }
 
 void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* kept,
                   const float* y, const float* grad, const DenseGradients& out) {
+  if (p.runs && !out.x && look_back_all(k, threads, p, rows, x, kept, y, grad, out)) return;
   const Starts starts(p);
   const Batch batch(threads, rows, p.d_in, x);
   const Rows view = batch.view();
@@ -160,15 +149,11 @@ void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t ro
   parallel_for(parts, threads, [&](int64_t part) {
     if (out.x) grad_x[size(part)].assign(size(view.blocks() * p.d_in * kRows), 0.0f);
     Backward backward(k, p, starts, view, out);
-    Buffer strip_grad;
-    for (int64_t first = part * strips / parts * kStrip; first < (part + 1) * strips / parts * kStrip; first += kStrip) {
-      const int64_t n = std::min(kStrip, p.n_formulas - first);
-      strip_gradients(view, p.n_formulas, first, n, y, grad, strip_grad);
-      for (int64_t i = 0; i < n; ++i)
-        backward.run(first + i, strip_grad.data() + i * view.blocks() * kRows,
-                     kept ? kept + kept_at(starts, view, first + i) : nullptr,
-                     out.x ? grad_x[size(part)].data() : nullptr);
-    }
+    const auto back = [&](int64_t formula, const float* up) {
+      backward.run(formula, up, kept_of(kept, starts, view, formula), out.x ? grad_x[size(part)].data() : nullptr);
+    };
+    for (int64_t strip = part * strips / parts; strip < (part + 1) * strips / parts; ++strip)
+      backward_strip(view, p.n_formulas, strip, y, grad, back);
   });
   if (out.x) sum_transposed(threads, view, grad_x, out.x);
 }

@@ -3,33 +3,26 @@
 #include <memory>
 #include <vector>
 
-#include "pack.h"
+#include "run_lookup.h"
 
 namespace dnfnet {
 
-// All formulas packed once, for many batches.
+// All formulas packed once, for many batches; with inputs in runs, as tables.
 struct Packed {
   int64_t d_in;
   std::vector<PackedFormula> formulas;
+  std::unique_ptr<PackedLookups> lookups;
 };
 
-std::unique_ptr<Packed> pack_all(const Parameters& p);
+std::unique_ptr<Packed> pack_all(const Kernels& k, const Parameters& p);
 
-// y: (rows, formulas)
-void run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y);
+// y: (rows, formulas). False if x is not finite where it must be: tables know finite numbers only.
+bool run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y);
 // kept: kept_literals() times the rows, rounded up to whole row blocks, for run_backward to read; or null
 void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
                  float* kept, float* y);
 // All literals of a block, padded as the kernels compute them.
 int64_t kept_literals(const Parameters& p);
-
-// Gradients of the dense parameters, zero for features that a formula leaves out.
-struct DenseGradients {
-  float* x;       // (rows, d_in), or null
-  float* weight;  // (literals, d_in)
-  float* bias;    // (literals)
-  float* gate;    // (formulas, d_in), or null
-};
 
 // y is what forward gave, grad the gradient for it, both (rows, formulas); kept is what it kept, or null.
 void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* kept,

@@ -1,4 +1,4 @@
-"""Literals kept for the backward pass: the same results as without, and no memory shared by two graphs."""
+"""Memory that steps use again: kept literals give the same results as without, and no two graphs share any."""
 
 import weakref
 
@@ -8,14 +8,14 @@ from blocks import ROWS, make_block
 
 from dnfnet import ops
 from dnfnet.nn import DNNF, Layout
-from dnfnet.ops import kept
+from dnfnet.ops import memory
 
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_kept_literals_give_the_same_bits(instructions, rows, monkeypatch):
     block = make_block(Layout(9, (1, 4, 9), (1, 5, 13)), rows, 11)
     reading = block.run()
-    monkeypatch.setattr(kept, "MOST_BYTES", -1)
+    monkeypatch.setattr(memory, "MOST_BYTES", -1)
     computing = block.run()
     assert all(torch.equal(a, b) for a, b in zip(reading, computing, strict=True))
 
@@ -26,7 +26,7 @@ def test_non_finite_input_gives_the_same_gradients(fused, value, monkeypatch):
     with torch.no_grad():
         block.x[3, 2] = value
     reading = block.run()
-    monkeypatch.setattr(kept, "MOST_BYTES", -1)
+    monkeypatch.setattr(memory, "MOST_BYTES", -1)
     for a, b in zip(reading, block.run(), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
 
@@ -44,26 +44,36 @@ def test_two_graphs_at_once_keep_their_own(fused):
 
 
 def test_memory_is_used_again_and_grows_when_it_must(fused):
-    """One spare piece at most: of the size that the last graph had, or a larger one that served it."""
-    address = kept.empty(5000).data_ptr()
-    assert kept.empty(4000).data_ptr() == address
-    assert len(kept._spare) == 1
-    grown = kept.empty(10**6)
-    assert not kept._spare
-    both = kept.empty(10**6)
+    """One spare piece for each purpose: of the size that the last graph had, or a larger one that served it."""
+    address = memory.empty(5000, "literals").data_ptr()
+    assert memory.empty(4000, "gradient").data_ptr() != address
+    assert memory.empty(4000, "literals").data_ptr() == address
+    assert len(memory._spare) == 2
+    grown = memory.empty(10**6, "literals")
+    assert list(memory._spare) == ["gradient"]
+    both = memory.empty(10**6, "literals")
     assert grown.data_ptr() != both.data_ptr()
     del grown, both
-    assert [len(memory) for memory in kept._spare] == [4 * 10**6]
+    assert len(memory._spare["literals"]) == 4 * 10**6
+
+
+def test_a_gradient_stays_what_it_is_while_someone_has_it(fused):
+    block = DNNF(5, Layout(8))
+    x = torch.randn(100, 5)
+    (first,) = torch.autograd.grad(block(x).sum(), [block.weight])
+    before = first.clone()
+    torch.autograd.grad(block(-x).sum(), [block.weight])
+    assert torch.equal(first, before)
 
 
 def test_a_block_that_leaves_training_returns_the_memory(fused):
     block = DNNF(5, Layout(8))
     block(torch.randn(100, 5)).sum().backward()
-    (memory,) = map(weakref.ref, kept._spare)
+    literals = weakref.ref(memory._spare["literals"])
     block.train()
-    assert memory() is not None
+    assert literals() is not None
     block.eval()
-    assert memory() is None
+    assert literals() is None
 
 
 def test_memory_that_a_graph_holds_is_returned_when_the_graph_is_gone(fused):
@@ -74,13 +84,15 @@ def test_memory_that_a_graph_holds_is_returned_when_the_graph_is_gone(fused):
     gradients = torch.autograd.grad(out, block.inputs, block.grad, retain_graph=True)
     assert all(torch.equal(a, b) for a, b in zip(gradients, expected, strict=True))
     del out
-    assert not kept._spare
+    assert not memory._spare
 
 
 def test_large_batches_and_prediction_keep_nothing(fused, monkeypatch):
-    monkeypatch.setattr(kept, "empty", lambda n: pytest.fail("kept") if n else torch.empty(0))
+    monkeypatch.setattr(
+        memory, "empty", lambda n, what: pytest.fail("kept") if n and what == "literals" else torch.empty(n)
+    )
     block = make_block(Layout(8), 100, 5)
     with torch.no_grad():
         ops.dnnf(block.x, block.weight, block.bias, block.layout)
-    monkeypatch.setattr(kept, "MOST_BYTES", 100 * block.layout.n_literals * 4 - 1)
+    monkeypatch.setattr(memory, "MOST_BYTES", 100 * block.layout.n_literals * 4 - 1)
     block.run()
