@@ -22,7 +22,7 @@ from torch import Tensor
 
 from dnfnet import ops
 from dnfnet.nn import DNFNet, Layout
-from dnfnet.ops import kept
+from dnfnet.ops import memory
 from measure import BATCH, block_inputs, measure_apart, training_step
 
 Contender = Callable[[], object]
@@ -102,7 +102,7 @@ def peak_operations() -> float | None:
 
 def block_operations(layout: Layout, keep: Tensor) -> int:
     """Multiply-adds of forward and backward: literals once or, where they are not kept, twice; weight gradients."""
-    rounds = 1 if kept.pays(BATCH * layout.n_literals) else 2
+    rounds = 1 if memory.keeping_pays(BATCH * layout.n_literals) else 2
     per_row = int((keep.sum(-1) * torch.tensor(layout.literals_per_formula)).sum())
     tanhs = rounds * layout.n_literals + 2 * layout.n_conjunctions + layout.n_formulas
     return BATCH * ((rounds + 1) * per_row + TANH_OPERATIONS * tanhs)

@@ -183,7 +183,10 @@ def block_backward(
     parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends)
     rows, d_in = x.shape
     grad_x = x.new_empty(x.shape if needs_x else (0,))
-    grad_weight, grad_bias = memory.empty(weight.numel(), "gradient").view_as(weight), torch.empty_like(bias)
+    keeps = literals.numel() > 0
+    # Where memory may be kept, the weights' gradient has its own from step to step.
+    grad_weight = memory.empty(weight.numel(), "gradient").view_as(weight) if keeps else torch.empty_like(weight)
+    grad_bias = torch.empty_like(bias)
     grad_gate = x.new_empty((0,) if gate is None else gate.shape)
     gradients = library.Gradients(
         grad_x.data_ptr() if needs_x else None,
@@ -191,7 +194,6 @@ def block_backward(
         grad_bias.data_ptr(),
         None if gate is None else grad_gate.data_ptr(),
     )
-    keeps = literals.numel() > 0
     status = library.functions().dnfnet_backward(
         current_kernels(),
         threads_for(rows * weight.numel()),

@@ -40,9 +40,13 @@ Starts::Starts(const Parameters& p) : conjunction(1, 0), literal(1, 0), padded(1
 }
 
 void PackedFormula::assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open) {
+  assign_features(p, starts, formula, only_open);
+  copy_weights(p, formula, starts.literal[formula]);
+}
+
+void PackedFormula::assign_features(const Parameters& p, const Starts& starts, int64_t formula, bool only_open) {
   assign_wiring(p, starts, formula);
   choose_features(p, formula, only_open);
-  copy_weights(p, formula, starts.literal[formula]);
 }
 
 void PackedFormula::assign_wiring(const Parameters& p, const Starts& starts, int64_t formula) {
@@ -85,6 +89,8 @@ Formula PackedFormula::view() const {
                  offsets_.data(), static_cast<int32_t>(offsets_.size()),
                  weight_.data(),  bias_.data()};
 }
+
+int64_t PackedFormula::literals() const { return blocks_of(groups_) * kLits; }
 
 int64_t PackedFormula::group_literals() const {
   int32_t most = 0;

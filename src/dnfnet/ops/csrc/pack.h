@@ -63,11 +63,13 @@ class PackedFormula {
  public:
   // With only_open, features whose gate is zero are left out too: right for outputs, not for gradients.
   void assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);
+  // The same without weights.
+  void assign_features(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);
   // The wiring alone, without features and weights.
   void assign_wiring(const Parameters& p, const Starts& starts, int64_t formula);
   Formula view() const;
   int64_t group_literals() const;  // padded literals of the largest group
-  int64_t literals() const { return static_cast<int64_t>(bias_.size()); }
+  int64_t literals() const;        // of all groups, padded
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<int32_t>& offsets() const { return offsets_; }
 

@@ -35,7 +35,11 @@ class Backward {
       : k_(k), p_(p), starts_(starts), rows_(rows), out_(out) {}
 
   void run(int64_t formula, const float* grad, const float* kept, float* grad_x) {
-    packed_.assign(p_, starts_, formula, false);
+    // Weights are for literals that are computed again, and for the gradient of x.
+    if (kept && !grad_x)
+      packed_.assign_features(p_, starts_, formula, false);
+    else
+      packed_.assign(p_, starts_, formula, false);
     const Formula view = packed_.view();
     const int64_t most = packed_.group_literals();
     scratch_.resize(std::max(scratch_.size(), size(most * kRows * kSpan)));

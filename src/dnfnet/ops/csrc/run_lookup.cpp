@@ -1,7 +1,6 @@
 #include "run_lookup.h"
 
 #include "strips.h"
-#include "transpose.h"
 
 namespace dnfnet {
 

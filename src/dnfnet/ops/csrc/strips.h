@@ -4,6 +4,7 @@
 
 #include "pack.h"
 #include "threads.h"
+#include "transpose.h"
 
 namespace dnfnet {
 
@@ -29,8 +30,7 @@ void forward_strips(int threads, const Rows& rows, int64_t n_formulas, const Mak
     Buffer out(size(n * padded));
     auto compute = make();
     for (int64_t i = 0; i < n; ++i) compute(first + i, out.data() + i * padded);
-    for (int64_t r = 0; r < rows.n_rows; ++r)
-      for (int64_t i = 0; i < n; ++i) y[r * n_formulas + first + i] = out[size(i * padded + r)];
+    transpose(n, rows.n_rows, out.data(), padded, y + first, n_formulas);
   });
 }
 
@@ -39,12 +39,10 @@ template <class Back>
 void backward_strip(const Rows& rows, int64_t n_formulas, int64_t strip, const float* y, const float* grad,
                     const Back& back) {
   const int64_t first = strip * kStrip, n = std::min(kStrip, n_formulas - first), padded = rows.blocks() * kRows;
-  Buffer up(size(n * padded), 0.0f);
-  for (int64_t r = 0; r < rows.n_rows; ++r)
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = r * n_formulas + first + i;
-      up[size(i * padded + r)] = grad[at] * (1.0f - y[at] * y[at]);
-    }
+  Buffer up(size(n * padded), 0.0f), out(size(n * padded), 0.0f);
+  transpose(rows.n_rows, n, grad + first, n_formulas, up.data(), padded);
+  transpose(rows.n_rows, n, y + first, n_formulas, out.data(), padded);
+  for (std::size_t i = 0; i < up.size(); ++i) up[i] *= 1.0f - out[i] * out[i];
   for (int64_t i = 0; i < n; ++i) back(first + i, up.data() + i * padded);
 }
 
