@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from dnfnet.nn import Localization, UniformLocalization
+from dnfnet.nn import Localization, UniformLocalization, localization
 from dnfnet.nn.localization import squared_distances
 
 
@@ -34,6 +34,24 @@ def test_two_formulas_by_hand():
     ratio = math.exp(temperature * (1 - math.exp(-2)))
     weights = module(torch.zeros(1, 1, dtype=torch.float64))[0]
     assert (weights[0] / weights[1]).item() == pytest.approx(ratio, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 5)])
+def test_in_parts_as_in_one(monkeypatch, shape, n_groups):
+    """Values and gradients do not depend on how many rows are localized at a time."""
+    module = Localization(8, 3, n_groups=n_groups).double()
+    x, formulas = (torch.randn(*shape, n, dtype=torch.float64, requires_grad=True) for n in (3, 8))
+
+    def run():
+        out = module.localize(formulas, x)
+        return [out, *torch.autograd.grad(out.square().sum(), [formulas, x, *module.parameters()])]
+
+    whole = run()
+    torch.testing.assert_close(whole[0], formulas * module(x), rtol=0, atol=1e-12)
+    monkeypatch.setattr(localization, "PART", 3 * 8)
+    for part, expected in zip(run(), whole, strict=True):
+        torch.testing.assert_close(part, expected, rtol=0, atol=1e-12)
 
 
 def test_no_formula_outweighs_another_by_more_than_e():

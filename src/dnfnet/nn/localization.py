@@ -7,6 +7,9 @@ from torch import Tensor, nn
 
 from dnfnet import ops
 
+# Truth values that are localized at a time: the backward pass then holds the gradient of so many distances, not of all.
+PART = 1 << 21
+
 
 def squared_distances(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
     """‖σ ⊙ (x − μ)‖₂² of each row to each centre: ``(rows, d), (n, d), (n, d) -> (rows, n)``.
@@ -49,7 +52,13 @@ class Localization(nn.Module):
         return weights.reshape(squared.shape)
 
     def localize(self, formulas: Tensor, x: Tensor) -> Tensor:
-        """Formulas times their weights, in one operation."""
+        """Formulas times their weights, a part of the rows at a time."""
+        size = max(1, PART // formulas.shape[-1])
+        parts = (t.reshape(-1, t.shape[-1]).split(size) for t in (formulas, x))
+        localized = [self._localize(*part) for part in zip(*parts, strict=True)]
+        return (localized[0] if len(localized) == 1 else torch.cat(localized)).reshape(formulas.shape)
+
+    def _localize(self, formulas: Tensor, x: Tensor) -> Tensor:
         groups = self._groups(formulas)
         squared = self.squared_distances(x).reshape(*groups)
         return ops.localize(formulas.reshape(*groups), squared, torch.sigmoid(self.tau)).reshape(formulas.shape)
