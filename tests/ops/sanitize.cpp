@@ -19,6 +19,8 @@ void* dnfnet_pack(const void*, const Parameters*);
 int dnfnet_packed(const void*, int, const void*, int64_t, const float*, float*, int*);
 void dnfnet_free(void*);
 int dnfnet_local_forward(const void*, int, const Localized*, float*);
+int dnfnet_tanh_forward(const void*, int, int64_t, const float*, float*);
+int dnfnet_tanh_backward(int, int64_t, const float*, const float*, float*);
 int dnfnet_local_backward(const void*, int, const Localized*, const float*, float*, float*, float*);
 }
 
@@ -67,14 +69,16 @@ struct Case {
 
   Case(const Case&) = delete;
 
-  Parameters parameters(bool masked, bool in_runs) const {
+  Parameters parameters(bool masked, bool in_runs, bool sums) const {
     return {d_in, n_formulas, conjunctions.data(), lengths.data(), weight.data(), bias.data(),
-            masked ? gate.data() : nullptr, masked ? keep.data() : nullptr, in_runs ? &runs : nullptr};
+            masked ? gate.data() : nullptr, masked ? keep.data() : nullptr, in_runs ? &runs : nullptr,
+            sums};
   }
 };
 
 void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bool masked, bool in_runs) {
-  const Parameters p = c.parameters(masked, in_runs);
+  const bool sums = rows % 5 == 1;
+  const Parameters p = c.parameters(masked, in_runs, sums);
   std::vector<float> x = random_values(rows * c.d_in);
   if (in_runs)
     for (float& value : x) value = value < 0 ? -0.5f : value > 1 ? 1.5f : value;
@@ -91,7 +95,8 @@ void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bo
   const std::vector<float> grad = random_values(rows * c.n_formulas);
   std::vector<float> gx(x.size()), gw(c.weight.size()), gb(c.bias.size()), gg(c.gate.size());
   const DenseGradients out{rows % 2 && !in_runs ? gx.data() : nullptr, gw.data(), gb.data(), masked ? gg.data() : nullptr};
-  require(!dnfnet_backward(kernels, threads, &p, rows, x.data(), kept, y.data(), grad.data(), &out), "backward");
+  require(!dnfnet_backward(kernels, threads, &p, rows, x.data(), kept, sums ? nullptr : y.data(), grad.data(), &out),
+          "backward");
 }
 
 void run_localization(const void* kernels, int threads, int64_t rows, int64_t n) {
@@ -103,6 +108,9 @@ void run_localization(const void* kernels, int threads, int64_t rows, int64_t n)
   require(!dnfnet_local_forward(kernels, threads, &batch, out.data()), "localization");
   require(!dnfnet_local_backward(kernels, threads, &batch, grad.data(), grad_formulas.data(), grad_squared.data(),
                                  &grad_scale),
+          "its gradient");
+  require(!dnfnet_tanh_forward(kernels, threads, rows * n, formulas.data(), out.data()), "tanh");
+  require(!dnfnet_tanh_backward(threads, rows * n, out.data(), grad.data(), grad_formulas.data()),
           "its gradient");
 }
 

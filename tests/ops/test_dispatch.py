@@ -12,6 +12,7 @@ from dnfnet import ops
 from dnfnet.nn import DNFNet, Layout
 from dnfnet.ops import library, reference
 from dnfnet.ops.fused import block as fused_block
+from dnfnet.ops.tanh import tanh as fused_tanh
 
 
 def test_backend_says_what_runs_and_why(fused):
@@ -102,19 +103,23 @@ def test_the_operator_itself_passes_no_bad_pointer(fused, change, message):
     block = make_block(Layout(4), 5, 3, masks="none")
     wiring = block.layout.conjunctions, block.layout.lengths, block.layout.n_formulas
     with pytest.raises(ValueError, match=message):
-        fused_block(change(block.x.detach()), block.weight, block.bias, None, None, None, None, *wiring, True, False)
+        fused_block(
+            change(block.x.detach()), block.weight, block.bias, None, None, None, None, *wiring, True, False, False
+        )
 
 
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("in_runs", [False, True])
-def test_the_operators_are_registered_as_torch_wants_them(fused, keeps, in_runs):
+@pytest.mark.parametrize("sums", [False, True])
+def test_the_operators_are_registered_as_torch_wants_them(fused, keeps, in_runs, sums):
     """Schema, fake version and gradients, checked by torch itself."""
     block = make_run_block(Layout(4), 17, [2], [2], 1) if in_runs else make_block(Layout(4), 17, 5)
     runs = (block.runs.table, block.runs.ends) if in_runs else (None, None)
     wiring = list(block.layout.conjunctions), list(block.layout.lengths), block.layout.n_formulas
-    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *runs, *wiring, False, keeps)
+    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *runs, *wiring, False, keeps, sums)
     tests = ("test_schema", "test_autograd_registration", "test_faketensor")
     torch.library.opcheck(fused_block, arguments, test_utils=tests)
+    torch.library.opcheck(fused_tanh, (block.x.detach().requires_grad_(),), test_utils=tests)
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])

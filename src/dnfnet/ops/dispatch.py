@@ -14,6 +14,7 @@ from dnfnet.nn.layout import Layout
 from dnfnet.nn.runs import Runs
 from dnfnet.ops import fused, library, memory, reference
 from dnfnet.ops.state import state
+from dnfnet.ops.tanh import tanh
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,11 @@ def dnnf(
     dense = [None if t is None else t.contiguous() for t in (*inputs, None if gate is None else keep)]
     hint = runs_to_use(None if x.requires_grad else runs)
     keeps = not only_open and memory.keeping_pays(x.shape[0] * layout.n_literals)
-    return fused.block(*dense, *hint, layout.conjunctions, layout.lengths, layout.n_formulas, only_open, keeps)[0]
+    # Where memory is short, the last tanh is apart: then no formula is alive when the weights get their gradients.
+    sums = not (only_open or keeps)
+    wiring = layout.conjunctions, layout.lengths, layout.n_formulas
+    out, _ = fused.block(*dense, *hint, *wiring, only_open, keeps, sums)
+    return tanh(out) if sums else out
 
 
 def runs_to_use(runs: Runs | None) -> tuple[Tensor | None, Tensor | None]:

@@ -50,7 +50,7 @@ def kept_literals(layout: Layout) -> int:
     """How many literals a row has when they are kept: some more than the layout's, for whole vectors of them."""
     per_formula, lengths = encoded(layout)
     wiring = library.Parameters(
-        0, layout.n_formulas, ctypes.addressof(per_formula), ctypes.addressof(lengths), None, None, None, None, None
+        0, layout.n_formulas, ctypes.addressof(per_formula), ctypes.addressof(lengths), None, None, None, None, None, 0
     )
     count = library.functions().dnfnet_kept_literals(ctypes.addressof(wiring))
     library.check(count < 0)
@@ -82,6 +82,8 @@ def parameters_of(
     keep: Tensor | None,
     runs: Tensor | None,
     ends: Tensor | None,
+    *,
+    sums: bool = False,
 ) -> library.Parameters:
     """Check a block's parameters and point at them; ``runs`` and ``ends`` are those of `dnfnet.nn.Runs`."""
     d_in, n_formulas = weight.shape[-1], layout.n_formulas
@@ -96,6 +98,7 @@ def parameters_of(
         None if gate is None else require("gate", gate, (n_formulas, d_in)),
         None if keep is None else require("keep", keep, (n_formulas, d_in), torch.bool),
         None if runs is None or ends is None else ctypes.pointer(_runs(runs, ends, d_in)),
+        sums,
     )
 
 
@@ -119,13 +122,15 @@ def block(
     n_formulas: int,
     only_open: bool,
     keeps: bool,
+    sums: bool,
 ) -> tuple[Tensor, Tensor]:
     """Truth values of the formulas, and with ``keeps`` the literals for the backward pass (empty otherwise).
 
-    With ``only_open``, features with gate 0 are left out: no gradients then.
+    With ``only_open``, features with gate 0 are left out: no gradients then. With ``sums``, the truth values are those
+    before the formulas' own tanh, which need not be kept for the backward pass.
     """
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
-    parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends)
+    parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends, sums=sums)
     rows = x.shape[0]
     out, literals = x.new_empty(rows, n_formulas), memory.empty(kept_size(rows, layout) if keeps else 0, "literals")
     status = library.functions().dnfnet_forward(
@@ -156,6 +161,7 @@ def _(
     n_formulas: int,
     only_open: bool,  # noqa: ARG001
     keeps: bool,
+    sums: bool,  # noqa: ARG001
 ) -> tuple[Tensor, Tensor]:
     rows, layout = x.shape[0], layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
     return x.new_empty(rows, n_formulas), x.new_empty(kept_size(rows, layout) if keeps else 0)
@@ -178,7 +184,10 @@ def block_backward(
     n_formulas: int,
     needs_x: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Gradients for x (empty unless ``needs_x``), weight, bias and gate (empty without one)."""
+    """Gradients for x (empty unless ``needs_x``), weight, bias and gate (empty without one).
+
+    ``out`` is empty if the forward pass gave sums.
+    """
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
     parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends)
     rows, d_in = x.shape
@@ -201,7 +210,7 @@ def block_backward(
         rows,
         require("x", x, (rows, d_in)),
         require("literals", literals, (kept_size(rows, layout),)) if keeps else None,
-        require("out", out, (rows, n_formulas)),
+        require("out", out, (rows, n_formulas)) if out.numel() else None,
         require("grad", grad, (rows, n_formulas)),
         ctypes.addressof(gradients),
     )
@@ -232,11 +241,12 @@ def _(
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    x, weight, bias, gate, keep, runs, ends, *ctx.wiring, _, _ = inputs
+    x, weight, bias, gate, keep, runs, ends, *ctx.wiring, _, _, sums = inputs
+    out, literals = output
     # The literals have no gradient, and none is to be made up of zeros for them.
-    ctx.mark_non_differentiable(output[1])
+    ctx.mark_non_differentiable(literals)
     ctx.set_materialize_grads(False)
-    ctx.save_for_backward(*output, x, weight, bias, gate, keep, runs, ends)
+    ctx.save_for_backward(out.new_empty(0) if sums else out, literals, x, weight, bias, gate, keep, runs, ends)
 
 
 def _gradients(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
@@ -245,7 +255,7 @@ def _gradients(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
     grad_x, grad_weight, grad_bias, grad_gate = block_backward(
         grad.contiguous(), out, literals, *inputs, *ctx.wiring, needs_x
     )
-    nothing = (None,) * 8
+    nothing = (None,) * 9
     return grad_x if needs_x else None, grad_weight, grad_bias, grad_gate if needs_gate else None, *nothing
 
 

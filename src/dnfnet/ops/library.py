@@ -30,6 +30,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "dnfnet_free": (None, [_ptr]),
     "dnfnet_local_forward": (_int, [_ptr, _int, _ptr, _ptr]),
     "dnfnet_local_backward": (_int, [_ptr, _int, _ptr, _ptr, _ptr, _ptr, _ptr]),
+    "dnfnet_tanh_forward": (_int, [_ptr, _int, _int64, _ptr, _ptr]),
+    "dnfnet_tanh_backward": (_int, [_int, _int64, _ptr, _ptr, _ptr]),
 }
 
 
@@ -52,6 +54,7 @@ class Parameters(ctypes.Structure):
         ("gate", _ptr),
         ("keep", _ptr),
         ("runs", ctypes.POINTER(Runs)),
+        ("sums", _int64),
     ]
 
 

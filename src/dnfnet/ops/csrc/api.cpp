@@ -97,4 +97,12 @@ DNFNET_API int dnfnet_local_backward(const void* kernels, int threads, const Loc
   });
 }
 
+DNFNET_API int dnfnet_tanh_forward(const void* kernels, int threads, int64_t n, const float* x, float* y) {
+  return guarded([&] { run_tanh_forward(*static_cast<const Kernels*>(kernels), threads, n, x, y); });
+}
+
+DNFNET_API int dnfnet_tanh_backward(int threads, int64_t n, const float* y, const float* grad, float* out) {
+  return guarded([&] { run_tanh_backward(threads, n, y, grad, out); });
+}
+
 DNFNET_API void dnfnet_free(void* packed) { delete static_cast<Packed*>(packed); }

@@ -27,6 +27,7 @@ struct Formula {
   int32_t n_features;
   const float* weight;  // (blocks, n_features, kLits)
   const float* bias;    // (blocks, kLits)
+  bool sums;            // leave out the formula's own tanh
 };
 
 // A batch, transposed. The rows that fill up the last row block are zero.
@@ -127,6 +128,7 @@ struct Kernels {
   // Its gradients for formulas and squared distances; returns the one for scale.
   float (*local_backward)(int64_t n, const float* formulas, const float* squared, float scale, const float* grad,
                           float* grad_formulas, float* grad_squared);
+  void (*tanh_forward)(int64_t n, const float* x, float* y);
 };
 
 // The backward pass takes this many row blocks at a time: enough that loading and storing the partial sums

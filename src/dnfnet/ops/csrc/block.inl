@@ -83,7 +83,10 @@ static void add_conjunctions(const Formula& f, const Group& g, const float* z, i
 // From the sum of its conjunctions to the formula, in one row block.
 DNFNET_INLINE void finish_formula(const Formula& f, int n_vecs, float* out) {
   const float shift = static_cast<float>(f.n_conj) - 1.5f;
-  for (int v = 0; v < n_vecs; ++v) store(out + v * kWidth, tanh(load(out + v * kWidth) + shift));
+  for (int v = 0; v < n_vecs; ++v) {
+    const Vec sum = load(out + v * kWidth) + shift;
+    store(out + v * kWidth, f.sums ? sum : tanh(sum));
+  }
 }
 
 // Where the kept literals of one group and row block begin.

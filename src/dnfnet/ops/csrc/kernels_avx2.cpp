@@ -24,12 +24,15 @@ constexpr int kColumns = 2, kTileFeatures = 2;  // 16 registers
 #include "block_backward.inl"
 #include "lookup.inl"
 #include "localization.inl"
+#include "tanh.inl"
 
 }  // namespace avx2
 
-const Kernels kAvx2 = {
-    "avx2",      avx2::forward, avx2::backward,      avx2::tabulate,      avx2::untabulate,
-    avx2::look_up, avx2::look_back, avx2::local_forward, avx2::local_backward};
+const Kernels kAvx2 = {"avx2", avx2::forward, avx2::backward,
+                       avx2::tabulate, avx2::untabulate,
+                       avx2::look_up, avx2::look_back,
+                       avx2::local_forward, avx2::local_backward,
+                       avx2::tanh_forward};
 
 }  // namespace dnfnet
 

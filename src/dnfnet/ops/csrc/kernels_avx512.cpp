@@ -24,12 +24,15 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "block_backward.inl"
 #include "lookup.inl"
 #include "localization.inl"
+#include "tanh.inl"
 
 }  // namespace avx512
 
-const Kernels kAvx512 = {
-    "avx512",      avx512::forward, avx512::backward,      avx512::tabulate,      avx512::untabulate,
-    avx512::look_up, avx512::look_back, avx512::local_forward, avx512::local_backward};
+const Kernels kAvx512 = {"avx512", avx512::forward, avx512::backward,
+                         avx512::tabulate, avx512::untabulate,
+                         avx512::look_up, avx512::look_back,
+                         avx512::local_forward, avx512::local_backward,
+                         avx512::tanh_forward};
 
 }  // namespace dnfnet
 

@@ -23,11 +23,14 @@ constexpr int kColumns = 4, kTileFeatures = 4;  // 32 registers
 #include "block_backward.inl"
 #include "lookup.inl"
 #include "localization.inl"
+#include "tanh.inl"
 
 }  // namespace baseline
 
-const Kernels kBaseline = {
-    "baseline",      baseline::forward, baseline::backward,      baseline::tabulate,      baseline::untabulate,
-    baseline::look_up, baseline::look_back, baseline::local_forward, baseline::local_backward};
+const Kernels kBaseline = {"baseline", baseline::forward, baseline::backward,
+                           baseline::tabulate, baseline::untabulate,
+                           baseline::look_up, baseline::look_back,
+                           baseline::local_forward, baseline::local_backward,
+                           baseline::tanh_forward};
 
 }  // namespace dnfnet

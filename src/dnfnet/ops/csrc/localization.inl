@@ -1,10 +1,5 @@
 // One row localized: formulas times a softmax over them of scale * exp(-distance), from squared distances.
-// Rows need not start at a multiple of the vector width, so loads and stores here are unaligned.
-
-typedef float LooseVec __attribute__((vector_size(kWidth * 4), may_alias, aligned(4)));
-
-DNFNET_INLINE Vec load_loose(const float* p) { return *reinterpret_cast<const LooseVec*>(p); }
-DNFNET_INLINE void store_loose(float* p, Vec v) { *reinterpret_cast<LooseVec*>(p) = v; }
+// Rows need not start at a multiple of the vector width.
 
 DNFNET_INLINE float sum_of(Vec v) {
   float sum = 0;

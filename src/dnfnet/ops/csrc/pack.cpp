@@ -52,6 +52,7 @@ void PackedFormula::assign_features(const Parameters& p, const Starts& starts, i
 void PackedFormula::assign_wiring(const Parameters& p, const Starts& starts, int64_t formula) {
   lengths_.assign(p.lengths + starts.conjunction[formula], p.lengths + starts.conjunction[formula + 1]);
   group_conjunctions(lengths_.data(), static_cast<int64_t>(lengths_.size()), groups_);
+  sums_ = p.sums;
 }
 
 void PackedFormula::choose_features(const Parameters& p, int64_t formula, bool only_open) {
@@ -87,7 +88,8 @@ Formula PackedFormula::view() const {
   return Formula{groups_.data(),  static_cast<int32_t>(groups_.size()),
                  lengths_.data(), static_cast<int32_t>(lengths_.size()),
                  offsets_.data(), static_cast<int32_t>(offsets_.size()),
-                 weight_.data(),  bias_.data()};
+                 weight_.data(),  bias_.data(),
+                 sums_};
 }
 
 int64_t PackedFormula::literals() const { return blocks_of(groups_) * kLits; }

@@ -42,6 +42,7 @@ struct Parameters {
   const float* gate;            // (formulas, d_in), or null
   const uint8_t* keep;          // (formulas, d_in), or null: features outside are left out
   const Runs* runs;             // or null: every input is a number of its own
+  int64_t sums;                 // whether the formulas' own tanh is left to another operation
 };
 
 // Gradients of the dense parameters, zero for features that a formula leaves out.
@@ -80,6 +81,7 @@ class PackedFormula {
   std::vector<Group> groups_;
   std::vector<int32_t> lengths_, offsets_;
   Buffer weight_, bias_;
+  bool sums_ = false;
 };
 
 }  // namespace dnfnet

@@ -24,7 +24,8 @@ void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t row
 // All literals of a block, padded as the kernels compute them.
 int64_t kept_literals(const Parameters& p);
 
-// y is what forward gave, grad the gradient for it, both (rows, formulas); kept is what it kept, or null.
+// y is what forward gave, or null if that was sums, grad the gradient for it, both (rows, formulas); kept is what it
+// kept, or null.
 void run_backward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, const float* kept,
                   const float* y, const float* grad, const DenseGradients& out);
 
@@ -40,5 +41,9 @@ void run_local_forward(const Kernels& k, int threads, const Localized& batch, fl
 // Returns the gradient for scale.
 float run_local_backward(const Kernels& k, int threads, const Localized& batch, const float* grad,
                          float* grad_formulas, float* grad_squared);
+
+// n numbers each.
+void run_tanh_forward(const Kernels& k, int threads, int64_t n, const float* x, float* y);
+void run_tanh_backward(int threads, int64_t n, const float* y, const float* grad, float* out);
 
 }  // namespace dnfnet

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "before_tanh.h"
 #include "pack.h"
 #include "threads.h"
 #include "transpose.h"
@@ -34,15 +35,19 @@ void forward_strips(int threads, const Rows& rows, int64_t n_formulas, const Mak
   });
 }
 
-// For each formula of a strip: back(formula, grad) with grad * (1 - y^2), zero in the rows that fill up.
+// For each formula of a strip: back(formula, grad) with the gradient before its tanh, zero in the rows that fill up.
+// Without y, that is what grad is.
 template <class Back>
 void backward_strip(const Rows& rows, int64_t n_formulas, int64_t strip, const float* y, const float* grad,
                     const Back& back) {
   const int64_t first = strip * kStrip, n = std::min(kStrip, n_formulas - first), padded = rows.blocks() * kRows;
-  Buffer up(size(n * padded), 0.0f), out(size(n * padded), 0.0f);
+  Buffer up(size(n * padded), 0.0f);
   transpose(rows.n_rows, n, grad + first, n_formulas, up.data(), padded);
-  transpose(rows.n_rows, n, y + first, n_formulas, out.data(), padded);
-  for (std::size_t i = 0; i < up.size(); ++i) up[i] *= 1.0f - out[i] * out[i];
+  if (y) {
+    Buffer out(size(n * padded), 0.0f);
+    transpose(rows.n_rows, n, y + first, n_formulas, out.data(), padded);
+    before_tanh(n * padded, out.data(), up.data(), up.data());
+  }
   for (int64_t i = 0; i < n; ++i) back(first + i, up.data() + i * padded);
 }
 

@@ -12,6 +12,12 @@ constexpr int kVecs = kRows / kWidth;  // vectors in a run of kRows
 
 DNFNET_INLINE Vec load(const float* p) { return *reinterpret_cast<const Vec*>(p); }
 DNFNET_INLINE void store(float* p, Vec v) { *reinterpret_cast<Vec*>(p) = v; }
+
+// The same at any address.
+typedef float LooseVec __attribute__((vector_size(kWidth * 4), may_alias, aligned(4)));
+DNFNET_INLINE Vec load_loose(const float* p) { return *reinterpret_cast<const LooseVec*>(p); }
+DNFNET_INLINE void store_loose(float* p, Vec v) { *reinterpret_cast<LooseVec*>(p) = v; }
+
 DNFNET_INLINE Vec splat(float s) { return s - Vec{}; }
 
 // min and max in which a second operand that is NaN wins, and the square root: one instruction each on x86-64,
