@@ -52,11 +52,12 @@ class Localization(nn.Module):
         return weights.reshape(squared.shape)
 
     def localize(self, formulas: Tensor, x: Tensor) -> Tensor:
-        """Formulas times their weights, a part of the rows at a time."""
+        """Formulas times their weights; in training a part of the rows at a time."""
+        if not torch.is_grad_enabled() or formulas.numel() <= PART:
+            return self._localize(formulas, x)
         size = max(1, PART // formulas.shape[-1])
         parts = (t.reshape(-1, t.shape[-1]).split(size) for t in (formulas, x))
-        localized = [self._localize(*part) for part in zip(*parts, strict=True)]
-        return (localized[0] if len(localized) == 1 else torch.cat(localized)).reshape(formulas.shape)
+        return torch.cat([self._localize(*part) for part in zip(*parts, strict=True)]).reshape(formulas.shape)
 
     def _localize(self, formulas: Tensor, x: Tensor) -> Tensor:
         groups = self._groups(formulas)
