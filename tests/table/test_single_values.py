@@ -32,6 +32,12 @@ def test_values_worked_out_by_hand():
     np.testing.assert_allclose(found, [[off[0], on], off, off], rtol=1e-6)
 
 
+def test_rare_values_are_divided_by_the_same_deviation():
+    encoder = TableEncoder(pieces=2, min_level_rows=2).fit(np.repeat([0.0, 1, 2, 3], [60, 32, 6, 2])[:, None])
+    on, off = encoder.transform([[3.0], [0.0]])[:, -1]
+    np.testing.assert_allclose([on, off], [0.98 / 0.3, -0.02 / 0.3], rtol=1e-6)
+
+
 def test_missing_values_are_at_the_mean_and_infinite_ones_at_the_extremes():
     encoder = fit([*np.repeat(np.arange(1.0, 8), 2), NAN, NAN], min_level_rows=2)
     names = encoder.encoded_names

@@ -9,7 +9,7 @@ from torch import nn
 
 from dnfnet.exceptions import ModelFileError, NonFiniteLossError, TrainingWarning
 from dnfnet.nn import DNFNet
-from dnfnet.ops import kept
+from dnfnet.ops import memory
 from dnfnet.training import (
     METRICS,
     BinaryClassification,
@@ -259,7 +259,7 @@ def test_no_memory_of_the_steps_is_kept():
     trainer = make_trainer(max_epochs=1)
     train, _ = sources()
     trainer.fit(train)
-    assert not kept._spare
+    assert not memory._spare
 
 
 def test_resuming_covers_dropout(tmp_path):

@@ -2,7 +2,7 @@
 
 The rules, with n training rows:
 
-- a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 1,024 of all columns;
+- a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
 - as many epochs as make 600 steps, at least 20 and at most 400;
@@ -74,7 +74,7 @@ def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int) -> Settings:
 
 
 def _pieces(n_rows: int, n_columns: int) -> int:
-    return max(4, min(round(math.sqrt(n_rows) / 10), 32, 1024 // n_columns))
+    return max(4, min(round(math.sqrt(n_rows) / 10), 32, 512 // n_columns))
 
 
 def _epochs(n_rows: int, batch_size: int) -> int:

@@ -2,7 +2,8 @@
 
 A whole-numbered column with not too many distinct values gets, after its pieces, an input for each frequent value: 1 in
 the rows that have it and 0 in the others, then standardised. A literal over pieces singles out a value at best by the
-difference of two of them; over these inputs by one, and the rarer the value, the larger its input.
+difference of two of them; over these inputs by one. Rare values, of less than a tenth of the rows, are divided by the
+same deviation: by their own, their inputs were so large that a step of training learns such a row by heart.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dnfnet.table.scaling import Floats, distinct_values
 from dnfnet.table.schema import Scale
 
 MOST_DISTINCT = 512
+LEAST_DEVIATION = 0.3
 LARGEST = 1e15  # beyond it, nearly every number is whole
 
 
@@ -62,4 +64,5 @@ def are_single_values(scales: Sequence[Scale]) -> bool:
 
 
 def _measure(value: float, share: float) -> Scale:
-    return Scale(centre=float(share), deviation=math.sqrt(share * (1 - share)), lower=float(value), upper=float(value))
+    deviation = max(LEAST_DEVIATION, math.sqrt(share * (1 - share)))
+    return Scale(centre=float(share), deviation=deviation, lower=float(value), upper=float(value))
