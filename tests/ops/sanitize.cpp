@@ -11,7 +11,7 @@ using namespace dnfnet;
 
 extern "C" {
 const void* dnfnet_kernels(const char* name);
-int dnfnet_forward(const void*, int, const Parameters*, int64_t, const float*, int, float*, float*);
+int dnfnet_forward(const void*, int, const Parameters*, int64_t, const float*, float*, float*);
 int64_t dnfnet_kept_literals(const Parameters*);
 int dnfnet_backward(const void*, int, const Parameters*, int64_t, const float*, const float*, const float*,
                     const float*, const DenseGradients*);
@@ -87,7 +87,7 @@ void run_block(const void* kernels, int threads, const Case& c, int64_t rows, bo
   const int64_t padded = (rows + kRows - 1) / kRows * kRows;
   Buffer literals(static_cast<std::size_t>(dnfnet_kept_literals(&p) * padded));
   float* kept = threads == 1 ? nullptr : literals.data();
-  require(!dnfnet_forward(kernels, threads, &p, rows, x.data(), 0, kept, y.data()), "forward");
+  require(!dnfnet_forward(kernels, threads, &p, rows, x.data(), kept, y.data()), "forward");
   void* packed = dnfnet_pack(kernels, &p);
   int computed = 0;
   require(packed && !dnfnet_packed(kernels, threads, packed, rows, x.data(), again.data(), &computed), "packed");

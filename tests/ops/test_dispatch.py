@@ -103,9 +103,7 @@ def test_the_operator_itself_passes_no_bad_pointer(fused, change, message):
     block = make_block(Layout(4), 5, 3, masks="none")
     wiring = block.layout.conjunctions, block.layout.lengths, block.layout.n_formulas
     with pytest.raises(ValueError, match=message):
-        fused_block(
-            change(block.x.detach()), block.weight, block.bias, None, None, None, None, *wiring, True, False, False
-        )
+        fused_block(change(block.x.detach()), block.weight, block.bias, None, None, None, None, *wiring, False, False)
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -116,7 +114,7 @@ def test_the_operators_are_registered_as_torch_wants_them(fused, keeps, in_runs,
     block = make_run_block(Layout(4), 17, [2], [2], 1) if in_runs else make_block(Layout(4), 17, 5)
     runs = (block.runs.table, block.runs.ends) if in_runs else (None, None)
     wiring = list(block.layout.conjunctions), list(block.layout.lengths), block.layout.n_formulas
-    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *runs, *wiring, False, keeps, sums)
+    arguments = (block.x, block.weight, block.bias, block.gate, block.keep, *runs, *wiring, keeps, sums)
     tests = ("test_schema", "test_autograd_registration", "test_faketensor")
     torch.library.opcheck(fused_block, arguments, test_utils=tests)
     torch.library.opcheck(fused_tanh, (block.x.detach().requires_grad_(),), test_utils=tests)

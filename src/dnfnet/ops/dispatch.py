@@ -95,15 +95,14 @@ def dnnf(
     if x.dim() != 2 or not is_fused(x, weight, bias, gate):
         return reference.dnnf(x, weight, bias, layout, gate=gate, keep=keep)
     inputs = (x, weight, bias, gate)
-    # Without gradients, a feature whose gate is shut need not be looked at.
-    only_open = not (torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs))
+    learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs)
     dense = [None if t is None else t.contiguous() for t in (*inputs, None if gate is None else keep)]
     hint = runs_to_use(None if x.requires_grad else runs)
-    keeps = not only_open and memory.keeping_pays(x.shape[0] * layout.n_literals)
+    keeps = learns and memory.keeping_pays(x.shape[0] * layout.n_literals)
     # Where memory is short, the last tanh is apart: then no formula is alive when the weights get their gradients.
-    sums = not (only_open or keeps)
+    sums = learns and not keeps
     wiring = layout.conjunctions, layout.lengths, layout.n_formulas
-    out, _ = fused.block(*dense, *hint, *wiring, only_open, keeps, sums)
+    out, _ = fused.block(*dense, *hint, *wiring, keeps, sums)
     return tanh(out) if sums else out
 
 

@@ -120,14 +120,13 @@ def block(
     conjunctions: list[int],
     lengths: list[int],
     n_formulas: int,
-    only_open: bool,
     keeps: bool,
     sums: bool,
 ) -> tuple[Tensor, Tensor]:
     """Truth values of the formulas, and with ``keeps`` the literals for the backward pass (empty otherwise).
 
-    With ``only_open``, features with gate 0 are left out: no gradients then. With ``sums``, the truth values are those
-    before the formulas' own tanh, which need not be kept for the backward pass.
+    With ``sums``, the truth values are those before the formulas' own tanh, which need not be kept for the backward
+    pass.
     """
     layout = layout_of(tuple(conjunctions), tuple(lengths), n_formulas)
     parameters = parameters_of(layout, weight, bias, gate, keep, runs, ends, sums=sums)
@@ -139,7 +138,6 @@ def block(
         ctypes.addressof(parameters),
         rows,
         require("x", x, (rows, weight.shape[-1])),
-        only_open,
         literals.data_ptr() if keeps else None,
         out.data_ptr(),
     )
@@ -159,7 +157,6 @@ def _(
     conjunctions: list[int],
     lengths: list[int],
     n_formulas: int,
-    only_open: bool,  # noqa: ARG001
     keeps: bool,
     sums: bool,  # noqa: ARG001
 ) -> tuple[Tensor, Tensor]:
@@ -241,7 +238,7 @@ def _(
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    x, weight, bias, gate, keep, runs, ends, *ctx.wiring, _, _, sums = inputs
+    x, weight, bias, gate, keep, runs, ends, *ctx.wiring, _, sums = inputs
     out, literals = output
     # The literals have no gradient, and none is to be made up of zeros for them.
     ctx.mark_non_differentiable(literals)
@@ -255,7 +252,7 @@ def _gradients(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
     grad_x, grad_weight, grad_bias, grad_gate = block_backward(
         grad.contiguous(), out, literals, *inputs, *ctx.wiring, needs_x
     )
-    nothing = (None,) * 9
+    nothing = (None,) * 8
     return grad_x if needs_x else None, grad_weight, grad_bias, grad_gate if needs_gate else None, *nothing
 
 

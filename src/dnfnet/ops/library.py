@@ -12,7 +12,7 @@ from pathlib import Path
 INSTRUCTIONS_VARIABLE = "DNFNET_INSTRUCTIONS"
 INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
 # What ``dnfnet_interface`` must return: a library from before a pull may take other arguments, and would crash.
-INTERFACE = 3
+INTERFACE = 4
 LIBRARY = Path(__file__).with_name("_fused.so")
 
 _ptr, _int, _int64, _float = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_float
@@ -22,7 +22,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "dnfnet_interface": (_int, []),
     "dnfnet_kernels": (_ptr, [ctypes.c_char_p]),
     "dnfnet_name": (ctypes.c_char_p, [_ptr]),
-    "dnfnet_forward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _int, _ptr, _ptr]),
+    "dnfnet_forward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr, _ptr]),
     "dnfnet_kept_literals": (_int64, [_ptr]),
     "dnfnet_backward": (_int, [_ptr, _int, _ptr, _int64, _ptr, _ptr, _ptr, _ptr, _ptr]),
     "dnfnet_pack": (_ptr, [_ptr, _ptr]),

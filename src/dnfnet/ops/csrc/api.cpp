@@ -40,7 +40,7 @@ int guarded(const Body& body) {
 }  // namespace
 
 // Counts up with every change of what Python passes, so that a library of an older build is told from this one.
-DNFNET_API int dnfnet_interface() { return 3; }
+DNFNET_API int dnfnet_interface() { return 4; }
 
 // The kernels of that name ("" for the best that this processor runs); null when there are none.
 DNFNET_API const void* dnfnet_kernels(const char* name) {
@@ -52,8 +52,8 @@ DNFNET_API const void* dnfnet_kernels(const char* name) {
 DNFNET_API const char* dnfnet_name(const void* kernels) { return static_cast<const Kernels*>(kernels)->name; }
 
 DNFNET_API int dnfnet_forward(const void* kernels, int threads, const Parameters* p, int64_t rows, const float* x,
-                              int only_open, float* kept, float* y) {
-  return guarded([&] { run_forward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, only_open, kept, y); });
+                              float* kept, float* y) {
+  return guarded([&] { run_forward(*static_cast<const Kernels*>(kernels), threads, *p, rows, x, kept, y); });
 }
 
 // How many literals `kept` has for each row; -1 when memory ran out. Needs the layout alone.

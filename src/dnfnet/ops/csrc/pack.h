@@ -62,7 +62,7 @@ struct Starts {
 // One formula with the memory that it lives in; assign() reuses it.
 class PackedFormula {
  public:
-  // With only_open, features whose gate is zero are left out too: right for outputs, not for gradients.
+  // With only_open, features whose gate is zero are left out too: right for outputs, not for their gradients.
   void assign(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);
   // The same without weights.
   void assign_features(const Parameters& p, const Starts& starts, int64_t formula, bool only_open);

@@ -123,8 +123,8 @@ bool run_packed(const Kernels& k, int threads, const Packed& packed, int64_t row
 
 int64_t kept_literals(const Parameters& p) { return Starts(p).padded.back(); }
 
-void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
-                 float* kept, float* y) {
+void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, float* kept,
+                 float* y) {
   if (p.runs && look_up_all(k, threads, p, rows, x, kept, y)) return;
   const Starts starts(p);
   // The backward pass, for which literals are kept, takes all rows at once.
@@ -134,7 +134,7 @@ void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t row
     const Rows view = batch.view();
     const auto make = [&] {
       return [&, forward = Forward(k, view), packed = PackedFormula()](int64_t i, float* out) mutable {
-        packed.assign(p, starts, i, only_open);
+        packed.assign(p, starts, i, true);
         forward.run(packed, out, kept_of(kept, starts, view, i));
       };
     };

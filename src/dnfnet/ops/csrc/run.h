@@ -19,8 +19,8 @@ std::unique_ptr<Packed> pack_all(const Kernels& k, const Parameters& p);
 // y: (rows, formulas). False if x is not finite where it must be: tables know finite numbers only.
 bool run_packed(const Kernels& k, int threads, const Packed& packed, int64_t rows, const float* x, float* y);
 // kept: kept_literals() times the rows, rounded up to whole row blocks, for run_backward to read; or null
-void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, bool only_open,
-                 float* kept, float* y);
+void run_forward(const Kernels& k, int threads, const Parameters& p, int64_t rows, const float* x, float* kept,
+                 float* y);
 // All literals of a block, padded as the kernels compute them.
 int64_t kept_literals(const Parameters& p);
 
