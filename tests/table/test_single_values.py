@@ -101,3 +101,38 @@ def test_state_comes_back_and_damaged_values_are_refused():
     entry["schema"]["columns"][0]["n_single_values"] = 10**15
     with pytest.raises(InvalidTableError, match="not sound"):
         TableEncoder.from_state(entry, arrays)
+
+
+def names_with(target, values):
+    encoder = TableEncoder(pieces=4, min_level_rows=2).fit(np.array(values, dtype=float)[:, None], None, target)
+    return singles(encoder)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_only_values_that_tell_more_than_their_pieces_have_inputs(kind):
+    """A target that changes from value to value needs them; one that rises along with the values does not."""
+    values = np.repeat(np.arange(12.0), 40)
+    jumping, rising = values % 3 == 1, np.tile(np.arange(40), 12) < 3 * values
+    dtype = np.int64 if kind == "classes" else np.float32
+    assert len(names_with(jumping.astype(dtype), values)) == 12
+    assert names_with(rising.astype(dtype), values) == []
+    assert names_with(np.zeros(len(values), dtype=dtype), values) == []
+
+
+def test_chance_is_no_reason_for_inputs():
+    draw = np.random.default_rng(0)
+    assert names_with(draw.normal(size=4000), draw.integers(0, 300, 4000)) == []
+
+
+def test_values_that_pieces_tell_apart_have_inputs_whatever_they_tell():
+    values = np.repeat(np.arange(4.0), 40)
+    assert len(names_with(np.zeros(len(values)), values)) == 4
+
+
+def test_a_target_of_several_outputs_and_weights_count_too():
+    values = np.repeat(np.arange(12.0), 40)
+    target = np.stack([values, values % 3 == 1], axis=1)
+    encoder = TableEncoder(pieces=4, min_level_rows=2)
+    assert len(singles(encoder.fit(values[:, None], None, target))) == 12
+    rows = np.where(values % 3 == 1, 0.0, 1.0)  # without the rows that jump
+    assert singles(encoder.fit(values[:, None], rows, target)) == []

@@ -219,7 +219,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
             # One row of each kind, so that no order of adding up makes another scale.
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
-            self._learn_table(table, train_weight)
+            self._learn_table(table, train_weight, self.target_.encode(y))
         else:
             self._check_target(y)
         # What only the rows to stop by have is no news to the user.
@@ -252,7 +252,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._learn_target(y, weight)
         target = self.target_.encode(y)
         if fresh:
-            self._learn_table(table, weight)
+            self._learn_table(table, weight, target)
         return Rows(self.encoder_.transform(table), target, weight)
 
     def _eval_rows(self, eval_set: Any) -> Rows:
@@ -262,10 +262,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         target = self.target_.encode(y)
         return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
-    def _learn_table(self, table: Source, weight: NDArray | None) -> None:
+    def _learn_table(self, table: Source, weight: NDArray | None, target: NDArray) -> None:
         encoder = TableEncoder(pieces=self.settings_.pieces, datetimes=self.datetimes, extra_columns=self.extra_columns)
         with gathered_notes([]):  # of the same table tells its transform
-            self.encoder_ = encoder.fit(table, weight)
+            self.encoder_ = encoder.fit(table, weight, target)
         self._set_names()
 
     def _start(self, generator: torch.Generator) -> None:

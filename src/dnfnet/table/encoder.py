@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, NotFittedError
 from dnfnet.table.encoding import Rule, encode_column, fit_column, without_rarest
+from dnfnet.table.gain import Target
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
@@ -90,7 +91,7 @@ class TableEncoder:
         self.extra_columns = extra_columns
         self.pieces = int(pieces)
 
-    def fit(self, X: Any, sample_weight: Any = None) -> TableEncoder:
+    def fit(self, X: Any, sample_weight: Any = None, target: Target | None = None) -> TableEncoder:
         """Learn what the columns are and how to encode them.
 
         Parameters
@@ -100,6 +101,9 @@ class TableEncoder:
         sample_weight : array of shape (n_rows,), optional
             Weights, none negative. Equal weights are no weights, weight 0 is a row left out, and a whole
             number is that many copies of the row; fractional weights count relative to their mean.
+        target : array of shape (n_rows,) or (n_rows, outputs), optional
+            Numbers of classes, or real numbers. Whole numbers of a column then get inputs of their own only if they
+            tell of it what the column's pieces do not.
 
         Returns
         -------
@@ -110,6 +114,7 @@ class TableEncoder:
         refuse_empty(source)
         rows, weights = row_weights(sample_weight, source.shape[0])
         source = source if rows is None else source.filter(rows)
+        target = target if rows is None or target is None else target[rows]
         notes = Notes()
         rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0])
         names = source.names or [f"x{i}" for i in range(source.shape[1])]
@@ -119,7 +124,7 @@ class TableEncoder:
             values = source.values(index, name)
             if values.kind == "datetime" and self.datetimes == "refuse":
                 raise _datetime_refused(name, values.dtype)
-            column, column_scales = fit_column(name, values, weights, rule, notes)
+            column, column_scales = fit_column(name, values, weights, target, rule, notes)
             columns.append(column)
             scales.append(column_scales)
         columns, scales = without_rarest(columns, scales)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.table.dates import PARTS, calendar_parts
+from dnfnet.table.gain import Target
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats, measure, standardise
@@ -35,10 +36,12 @@ class Rule:
     pieces: int
 
 
-def fit_column(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
+def fit_column(
+    name: str, values: Values, weights: Floats | None, target: Target | None, rule: Rule, notes: Notes
+) -> Fitted:
     """Measure one column on the training rows."""
     if values.kind == "numeric":
-        return _fit_numeric(name, values, weights, rule, notes)
+        return _fit_numeric(name, values, weights, target, rule, notes)
     if values.kind == "boolean":
         return _fit_boolean(name, values, weights)
     if values.kind == "category":
@@ -94,7 +97,9 @@ def encode_column(column: Column, scales: list[Scale], values: Values, out: NDAr
         encode_single_values(data, scales[singles], out[:, singles])
 
 
-def _fit_numeric(name: str, values: Values, weights: Floats | None, rule: Rule, notes: Notes) -> Fitted:
+def _fit_numeric(
+    name: str, values: Values, weights: Floats | None, target: Target | None, rule: Rule, notes: Notes
+) -> Fitted:
     finite = np.isfinite(values.data)
     n_missing = int(np.isnan(values.data).sum())
     n_infinite = len(values.data) - int(finite.sum()) - n_missing
@@ -110,7 +115,8 @@ def _fit_numeric(name: str, values: Values, weights: Floats | None, rule: Rule, 
     in_pieces = rule.pieces > 1 and not constant
     singles: list[Scale] = []
     if in_pieces:
-        singles = measure_single_values(data, weights, min_rows=rule.min_rows)
+        known_target = None if target is None else target[present]
+        singles = measure_single_values(data, weights, known_target, scales, min_rows=rule.min_rows)
     names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
     inputs, indicator = _with_indicator(name, names, n_missing)
     column = Column(

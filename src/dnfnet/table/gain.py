@@ -1,0 +1,63 @@
+"""How much the single values of a column tell of the target beyond what its pieces tell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnfnet.table.scaling import Floats
+
+# Numbers of classes, one for each row, or real numbers: (rows,) or (rows, outputs).
+Target = NDArray[np.int64] | Floats
+
+
+def value_gain(values: Floats, weights: Floats | None, target: Target, pieces: Floats) -> float:
+    """The share of the target's variance that lies between values, not on their pieces, and is not to be had by chance.
+
+    Where the pieces tell all values apart there is nothing beyond them, and the question has no answer: NaN.
+
+    Parameters
+    ----------
+    values, weights, target
+        A column, the weights of its rows and what is to be predicted.
+    pieces : ndarray of shape (distinct values, inputs)
+        The encoded pieces of each distinct value, in order.
+
+    Examples
+    --------
+    >>> values = np.repeat(np.arange(9.0), 30)
+    >>> odd, line = values % 2, np.arange(9.0)[:, None]
+    >>> round(value_gain(values, None, odd, line), 2), round(value_gain(values, None, values, line), 2)
+    (1.0, 0.0)
+    """
+    slot = np.unique(values, return_inverse=True)[1].ravel()
+    weights = np.ones(len(values)) if weights is None else weights
+    mass = np.bincount(slot, weights).astype(np.float64)
+    means, squares = _means(slot, weights, target, mass)
+    centred = means - np.average(means, axis=0, weights=mass)
+    total = squares - (mass.sum() * np.average(means, axis=0, weights=mass) ** 2).sum()
+    root = np.sqrt(mass)[:, None]
+    plane = np.hstack([np.ones((len(mass), 1)), pieces])
+    fitted, _, rank, _ = np.linalg.lstsq(root * plane, root * centred, rcond=None)
+    spare, free = len(mass) - rank, mass.sum() - len(mass)
+    if spare <= 0:
+        return math.nan
+    if free <= 0 or not total > 0:
+        return 0.0
+    beyond = (mass[:, None] * (centred - plane @ fitted) ** 2).sum()
+    within = squares - (mass[:, None] * means**2).sum()
+    return float((beyond - spare * within / free) / total)
+
+
+def _means(slot: NDArray[np.intp], weights: Floats, target: Target, mass: Floats) -> tuple[Floats, float]:
+    """The mean target of each value, classes as 0 or 1 each, and the weighted sum of all squares."""
+    n = len(mass)
+    if target.dtype.kind == "i":
+        classes = int(target.max()) + 1
+        sums = np.bincount(slot * classes + target, weights, minlength=n * classes).reshape(n, classes)
+        return sums / mass[:, None], float(weights.sum())
+    outputs = target.reshape(len(target), -1).T
+    sums = np.stack([np.bincount(slot, weights * output) for output in outputs], axis=1)
+    return sums / mass[:, None], float((weights * outputs**2).sum())
