@@ -1,10 +1,15 @@
 """Settings for all tests."""
 
+import signal
 import os
 from pathlib import Path
 
 import pytest
 import torch
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # In the background of a shell script Ctrl-C is ignored, by what the tests start too: some of them press it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Two test processes share two cores, and one thread each is repeatable and faster for small networks.
 torch.set_num_threads(1)
