@@ -1,7 +1,7 @@
 """Settings for all tests."""
 
-import signal
 import os
+import signal
 from pathlib import Path
 
 import pytest
