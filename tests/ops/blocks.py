@@ -99,6 +99,19 @@ def assert_equals(results, expected, *, scale=1.0, rounding=None):
         torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance)
 
 
+def assert_same_bits(block, threads):
+    """Equal results on one thread and on several."""
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = block.run()
+        torch.set_num_threads(threads)
+        together = block.run()
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
 def largest(values):
     return values.abs().max().item() if values.numel() else 0.0
 

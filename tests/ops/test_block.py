@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from blocks import ROWS, assert_equals, blocks, largest, make_block
+from blocks import ROWS, assert_equals, assert_same_bits, blocks, largest, make_block
 from hypothesis import HealthCheck, given, settings
 
 from dnfnet import ops
@@ -96,12 +96,4 @@ def test_only_what_is_asked_for_gets_a_gradient(fused):
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_same_bits_for_any_number_of_threads(instructions, threads):
     block = make_block(Layout(64), 700, 13)
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        alone = block.run()
-        torch.set_num_threads(threads)
-        together = block.run()
-    finally:
-        torch.set_num_threads(before)
-    assert all(torch.equal(a, b) for a, b in zip(alone, together, strict=True))
+    assert_same_bits(block, threads)

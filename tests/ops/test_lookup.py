@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from blocks import ROWS, assert_equals, make_run_block, run_blocks
+from blocks import ROWS, assert_equals, assert_same_bits, make_run_block, run_blocks
 from hypothesis import HealthCheck, given, settings
 
 from dnfnet import ops
@@ -73,15 +73,7 @@ def test_what_is_not_finite_is_multiplied_in_prediction_too(fused):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_same_bits_for_any_number_of_threads(instructions, threads):
     block = make_run_block(Layout(64), 700, [9] * 4, [20], 3)
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        alone = block.run()
-        torch.set_num_threads(threads)
-        together = block.run()
-    finally:
-        torch.set_num_threads(before)
-    assert all(torch.equal(a, b) for a, b in zip(alone, together, strict=True))
+    assert_same_bits(block, threads)
 
 
 def test_a_row_has_the_same_bits_alone_and_among_others(instructions):
