@@ -1,4 +1,4 @@
-"""Whole numbers with inputs of their own."""
+"""Numbers with inputs of their own."""
 
 import math
 
@@ -136,3 +136,33 @@ def test_a_target_of_several_outputs_and_weights_count_too():
     assert len(singles(encoder.fit(values[:, None], None, target))) == 12
     rows = np.where(values % 3 == 1, 0.0, 1.0)  # without the rows that jump
     assert singles(encoder.fit(values[:, None], rows, target)) == []
+
+
+CENTS = np.repeat(np.arange(40) / 4 + 0.05, 20)
+
+
+@pytest.mark.parametrize("values", [CENTS, np.repeat(np.arange(600.0) * 7, 20)])
+def test_amounts_that_tell_much_by_their_single_values_have_inputs(values):
+    """Numbers with a fraction, and many distinct whole ones: every third value jumps."""
+    jumping = (np.unique(values, return_inverse=True)[1] % 3 == 1).astype(np.int64)
+    names = names_with(jumping, values)
+    assert len(names) == len(np.unique(values))
+    assert len(set(names)) == len(names)
+    noisy = np.random.default_rng(0).permutation(jumping)
+    assert names_with(noisy, values) == []
+    assert names_with(values, values) == []
+
+
+def test_amounts_have_readable_names():
+    names = names_with((np.unique(CENTS, return_inverse=True)[1] % 3 == 1).astype(np.int64), CENTS)
+    assert names[:3] == ["x0 = 0.05", "x0 = 0.3", "x0 = 0.55"]
+    assert names[-1] == "x0 = 9.8"
+
+
+def test_amounts_that_are_mostly_rare_have_none():
+    """Half of the rows must have a frequent value."""
+    measured = np.random.default_rng(0).normal(size=2 * len(CENTS))
+    values = np.concatenate([CENTS, measured])
+    target = np.concatenate([np.unique(CENTS, return_inverse=True)[1] % 3 == 1, measured > 0]).astype(np.int64)
+    assert names_with(target, values) == []
+    assert names_with(target[: 2 * len(CENTS)], values[: 2 * len(CENTS)])

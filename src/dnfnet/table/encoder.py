@@ -38,7 +38,8 @@ class TableEncoder:
         What to do with dates: an error that says how to go on, or year, month, day, weekday, hour, minute and
         second, those of them that vary.
     max_levels : int
-        The most levels of a category that get an input of their own; the most frequent ones win.
+        The most levels of a category that get an input of their own; the most frequent ones win. More than 64 get one
+        only if fit knows the target, and they tell of it what those 64 do not.
     min_level_rows : int or "auto"
         Levels in fewer rows share the input "other". "auto" is 1 % of the rows, at least 2 and at most 10.
     extra_columns : {"refuse", "ignore"}
@@ -47,7 +48,8 @@ class TableEncoder:
         Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
         an input that goes from its lowest to its highest value between the piece's edges. 1 is one
         standardised input for the whole range, as in the paper. With more pieces, a column of whole numbers, at
-        most 512 distinct ones, also gets an input for each of its frequent values.
+        most 512 distinct ones, also gets an input for each of its frequent values, and any other column of which they
+        tell much of the target.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class TableEncoder:
         self,
         *,
         datetimes: Literal["refuse", "expand"] = "refuse",
-        max_levels: int = 64,
+        max_levels: int = 512,
         min_level_rows: int | Literal["auto"] = "auto",
         extra_columns: Literal["refuse", "ignore"] = "refuse",
         pieces: int = 1,
@@ -102,8 +104,8 @@ class TableEncoder:
             Weights, none negative. Equal weights are no weights, weight 0 is a row left out, and a whole
             number is that many copies of the row; fractional weights count relative to their mean.
         target : array of shape (n_rows,) or (n_rows, outputs), optional
-            Numbers of classes, or real numbers. Whole numbers of a column then get inputs of their own only if they
-            tell of it what the column's pieces do not.
+            Numbers of classes, or real numbers. Single numbers of a column then get inputs only if they tell of it
+            what the column's pieces do not.
 
         Returns
         -------

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.table.dates import PARTS, calendar_parts
-from dnfnet.table.gain import Target
+from dnfnet.table.gain import LEAST_GAIN, Target, value_gain
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats, measure, standardise
@@ -25,6 +25,7 @@ from dnfnet.table.values import Values
 
 Fitted = tuple[Column, list[Scale]]
 MOST_SINGLE_VALUES = 1024
+LEVELS_ANYWAY = 64  # a category of more must show that they tell something
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def fit_column(
     if values.kind == "boolean":
         return _fit_boolean(name, values, weights)
     if values.kind == "category":
-        return _fit_category(name, values, weights, rule)
+        return _fit_category(name, values, weights, target, rule)
     if values.kind == "datetime":
         return _fit_datetime(name, values, weights, rule.pieces)
     return Column(name, "empty", n_missing=len(values.data)), []
@@ -142,15 +143,16 @@ def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
     return column, [Scale(fill=share), *indicator]
 
 
-def _fit_category(name: str, values: Values, weights: Floats | None, rule: Rule) -> Fitted:
+def _fit_category(name: str, values: Values, weights: Floats | None, target: Target | None, rule: Rule) -> Fitted:
     present = values.data >= 0
     codes = values.data[present]
     n_missing = len(present) - len(codes)
+    weights, target = None if weights is None else weights[present], None if target is None else target[present]
     n_rows = np.bincount(codes, minlength=len(values.levels))
-    mass = np.bincount(codes, None if weights is None else weights[present], minlength=len(values.levels)).astype(
-        np.float64
-    )
-    kept = _frequent(mass, rule)
+    mass = np.bincount(codes, weights, minlength=len(values.levels)).astype(np.float64)
+    few = _frequent(mass, rule, min(LEVELS_ANYWAY, rule.max_levels))
+    more = _frequent(mass, rule, rule.max_levels)
+    kept = more if _tell_more(codes, weights, target, more, few) else few
     rare = np.flatnonzero((n_rows > 0) & ~np.isin(np.arange(len(n_rows)), kept))
     levels = tuple(values.levels[i] for i in kept)
     # Without a frequent level, "other" would say no more than "not missing".
@@ -174,12 +176,28 @@ def _fit_category(name: str, values: Values, weights: Floats | None, rule: Rule)
     return column, [*(Scale(fill=float(s / mass.sum())) for s in shares), *indicator]
 
 
-def _frequent(mass: Floats, rule: Rule) -> NDArray[np.intp]:
+def _frequent(mass: Floats, rule: Rule, most: int) -> NDArray[np.intp]:
     """Positions of the levels to keep: the most frequent, ties by text, in the order of their texts."""
     order = np.argsort(-mass, kind="stable")  # the levels come sorted by text
-    order = order[: rule.max_levels]
+    order = order[:most]
     # A level is kept down to the threshold itself; the tolerance is for sums of fractional weights.
     return np.sort(order[mass[order] >= rule.min_rows * (1 - 1e-9)])
+
+
+def _tell_more(
+    codes: NDArray[np.int64],
+    weights: Floats | None,
+    target: Target | None,
+    more: NDArray[np.intp],
+    few: NDArray[np.intp],
+) -> bool:
+    """Whether more levels tell of the target what a few of them, and all others as one, do not."""
+    if target is None or len(more) == len(few):
+        return False
+    rows = np.isin(codes, more)
+    is_level = (more[:, None] == few).astype(np.float64)
+    weights = None if weights is None else weights[rows]
+    return value_gain(codes[rows], weights, target[rows], is_level) >= LEAST_GAIN
 
 
 def _fit_datetime(name: str, values: Values, weights: Floats | None, pieces: int) -> Fitted:

@@ -1,4 +1,4 @@
-"""How much the single values of a column tell of the target beyond what its pieces tell."""
+"""How much the single values of a column tell of the target beyond what its other inputs tell."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from dnfnet.table.scaling import Floats
 
 # Numbers of classes, one for each row, or real numbers: (rows,) or (rows, outputs).
 Target = NDArray[np.int64] | Floats
+# The share of the target's variance that values must explain to be worth inputs of their own.
+LEAST_GAIN = 0.005
 
 
-def value_gain(values: Floats, weights: Floats | None, target: Target, pieces: Floats) -> float:
-    """The share of the target's variance that lies between values, not on their pieces, and is not to be had by chance.
+def value_gain(values: NDArray, weights: Floats | None, target: Target, others: NDArray[np.floating]) -> float:
+    """The share of the target's variance that lies between values, not in other inputs, and is not to be had by chance.
 
-    Where the pieces tell all values apart there is nothing beyond them, and the question has no answer: NaN.
+    Where the other inputs tell all values apart there is nothing beyond them, and the question has no answer: NaN.
 
     Parameters
     ----------
     values, weights, target
         A column, the weights of its rows and what is to be predicted.
-    pieces : ndarray of shape (distinct values, inputs)
-        The encoded pieces of each distinct value, in order.
+    others : ndarray of shape (distinct values, inputs)
+        The other inputs of each distinct value, in order: its pieces.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def value_gain(values: Floats, weights: Floats | None, target: Target, pieces: F
     centred = means - np.average(means, axis=0, weights=mass)
     total = squares - (mass.sum() * np.average(means, axis=0, weights=mass) ** 2).sum()
     root = np.sqrt(mass)[:, None]
-    plane = np.hstack([np.ones((len(mass), 1)), pieces])
+    plane = np.hstack([np.ones((len(mass), 1)), others])
     fitted, _, rank, _ = np.linalg.lstsq(root * plane, root * centred, rcond=None)
     spare, free = len(mass) - rank, mass.sum() - len(mass)
     if spare <= 0:

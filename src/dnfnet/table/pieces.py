@@ -48,13 +48,18 @@ def piece_names(name: str, scales: Sequence[Scale]) -> list[str]:
     >>> piece_names("age", [Scale(lower=17, upper=28), Scale(lower=28, upper=28.5), Scale(lower=28.5, upper=90)])
     ['age 17 to 28', 'age 28 to 28.5', 'age 28.5 to 90']
     """
-    edges = [scales[0].lower, *(scale.upper for scale in scales)]
+    texts = number_texts([scales[0].lower, *(scale.upper for scale in scales)])
+    return [f"{name} {lower} to {upper}" for lower, upper in pairwise(texts)]
+
+
+def number_texts(numbers: Sequence[float]) -> list[str]:
+    """Write distinct numbers with as many digits as tell all of them apart, and three at least."""
     texts: list[str] = []
     for digits in range(3, 18):  # 17 digits tell any two numbers apart
-        texts = [_rounded(edge, digits) for edge in edges]
+        texts = [_rounded(number, digits) for number in numbers]
         if len(set(texts)) == len(texts):
             break
-    return [f"{name} {lower} to {upper}" for lower, upper in pairwise(texts)]
+    return texts
 
 
 def are_pieces(scales: Sequence[Scale]) -> bool:

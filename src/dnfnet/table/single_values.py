@@ -1,11 +1,14 @@
-"""Whole numbers that stand for themselves: an identifier, a code or a grade is no measurement.
+"""Numbers that stand for themselves: an identifier, a code or a price with its cents is no mere measurement.
 
-A whole-numbered column with not too many distinct values gets, after its pieces, an input for each frequent value: 1 in
-the rows that have it and 0 in the others, then standardised. A literal over pieces singles out a value at best by the
-difference of two of them; over these inputs by one. Rare values, of less than a tenth of the rows, are divided by the
-same deviation: by their own, their inputs were so large that a step of training learns such a row by heart. And where
-the target is known, a column of more values than its pieces tell apart has such inputs only if the values tell of the
-target what the pieces do not: those of a count or an age are measurements after all.
+A column of whole numbers with not too many distinct values gets, after its pieces, an input for each frequent value:
+1 in the rows that have it and 0 in the others, then standardised. A literal over pieces singles out a value at best by
+the difference of two of them; over these inputs by one. Rare values, of less than a tenth of the rows, are divided by
+the same deviation: by their own, their inputs were so large that a step of training learns such a row by heart.
+
+Where the target is known, a column of more values than its pieces tell apart has such inputs only if the values tell of
+the target what the pieces do not: those of a count or an age are measurements after all. A column of other numbers must
+show ten times as much, and its frequent values must fill half of the rows: an amount that tells by its cents how it was
+paid does.
 """
 
 from __future__ import annotations
@@ -16,15 +19,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.table.gain import Target, value_gain
-from dnfnet.table.pieces import encode_pieces
+from dnfnet.table.gain import LEAST_GAIN, Target, value_gain
+from dnfnet.table.pieces import encode_pieces, number_texts
 from dnfnet.table.scaling import Floats, distinct_values
 from dnfnet.table.schema import Scale
 
-MOST_DISTINCT = 512
+MOST_CODES = 512
 LEAST_DEVIATION = 0.3
-# The share of the target's variance that single values must explain beyond the pieces.
-LEAST_GAIN = 0.005
+LEAST_GAIN_OF_AMOUNTS = 10 * LEAST_GAIN
 LARGEST = 1e15  # beyond it, nearly every number is whole
 
 
@@ -33,23 +35,32 @@ def measure_single_values(
 ) -> list[Scale]:
     """Measure the values that get an input of their own, the frequent ones, in their order.
 
-    A column of measurements (any value that is not whole, or too many distinct ones) has none, nor has one with two
-    values, which one piece tells apart already, nor one whose values add nothing to its pieces.
+    A column with two values has none, because one piece tells them apart already, nor has one whose values add nothing
+    to its pieces.
     """
     distinct, mass = distinct_values(values, weights)
-    whole = (distinct == np.floor(distinct)).all() and max(abs(distinct[0]), abs(distinct[-1])) <= LARGEST
-    if not whole or not 2 < len(distinct) <= MOST_DISTINCT:
-        return []
-    if target is not None:
-        encoded = np.empty((len(distinct), len(pieces)), dtype=np.float32)
-        encode_pieces(distinct, pieces, encoded)
-        if value_gain(values, weights, target, encoded.astype(np.float64)) < LEAST_GAIN:
-            return []
     shares = mass / mass.sum()
     n_rows = float(len(values) if weights is None else weights.sum())
     # The tolerance is for sums of fractional weights.
-    kept = shares * n_rows >= min_rows * (1 - 1e-9)
-    return [_measure(value, share) for value, share in zip(distinct[kept], shares[kept], strict=True)]
+    frequent = shares * n_rows >= min_rows * (1 - 1e-9)
+
+    def gain(rows: NDArray[np.bool_] | slice, known: Floats) -> float:
+        assert target is not None
+        encoded = np.empty((len(known), len(pieces)), dtype=np.float32)
+        encode_pieces(known, pieces, encoded)
+        return value_gain(values[rows], None if weights is None else weights[rows], target[rows], encoded)
+
+    if len(distinct) <= 2:
+        return []
+    if _are_codes(distinct):
+        wanted = target is None or not gain(slice(None), distinct) < LEAST_GAIN
+    else:
+        known = distinct[frequent]
+        wanted = target is not None and shares[frequent].sum() >= 0.5
+        wanted = wanted and gain(np.isin(values, known), known) >= LEAST_GAIN_OF_AMOUNTS
+    if not wanted:
+        return []
+    return [_measure(value, share) for value, share in zip(distinct[frequent], shares[frequent], strict=True)]
 
 
 def encode_single_values(values: Floats, scales: Sequence[Scale], out: NDArray[np.float32]) -> None:
@@ -67,13 +78,18 @@ def encode_single_values(values: Floats, scales: Sequence[Scale], out: NDArray[n
 
 def single_value_names(name: str, scales: Sequence[Scale]) -> list[str]:
     """Name each input as the level of a category is named."""
-    return [f"{name} = {scale.lower:.0f}" for scale in scales]
+    return [f"{name} = {text}" for text in number_texts([scale.lower for scale in scales])]
 
 
 def are_single_values(scales: Sequence[Scale]) -> bool:
     """Whether these are values in increasing order."""
     values = [scale.lower for scale in scales]
     return all(scale.lower == scale.upper for scale in scales) and values == sorted(set(values))
+
+
+def _are_codes(distinct: Floats) -> bool:
+    whole = (distinct == np.floor(distinct)).all() and max(abs(distinct[0]), abs(distinct[-1])) <= LARGEST
+    return bool(whole) and len(distinct) <= MOST_CODES
 
 
 def _measure(value: float, share: float) -> Scale:
