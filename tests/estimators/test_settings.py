@@ -75,12 +75,11 @@ def test_an_ensemble_averages_networks_that_differ(tmp_path):
 def test_networks_of_an_ensemble_stop_by_other_rows():
     model = DNFNetClassifier(n_ensemble=3, **SMALL)
     parts = list(model._parts(X, Y, None, None, np.random.RandomState(0), True))
-    rows = [{tuple(row) for row in valid.x.tolist()} for _, valid in parts]
-    assert len({frozenset(part) for part in rows}) == 3
-    for part, (train, _) in zip(rows, parts, strict=True):
-        assert not part & {tuple(row) for row in train.x.tolist()}
+    assert len({frozenset(valid.chosen) for _, valid in parts}) == 3
+    for train, valid in parts:
+        assert sorted([*train.chosen, *valid.chosen]) == list(range(len(X)))
     given = list(model._parts(X, Y, (X[:9], Y[:9]), None, np.random.RandomState(0), True))
-    assert all(len(train.x) == 300 and len(valid.x) == 9 for train, valid in given)
+    assert all(train.n_rows == 300 and valid.n_rows == 9 for train, valid in given)
 
 
 class InterruptIn(Callback):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dnfnet.exceptions import InvalidTableError
-from dnfnet.table import TableEncoder
+from dnfnet.table import TableEncoder, encoding
 from dnfnet.table.encoding import MOST_SINGLE_VALUES
 
 NAN = float("nan")
@@ -69,6 +69,14 @@ def test_of_a_wide_table_the_most_frequent_values_are_left():
     values, counts = np.unique(X[:, 0], return_counts=True)
     kept = np.array([f"x0 = {value:.0f}" in known for value in values])
     assert counts[kept].min() >= counts[~kept][1:-1].max() - 1
+
+
+def test_of_a_long_table_few_values_are_left(monkeypatch):
+    monkeypatch.setattr(encoding, "MOST_CELLS", 3 * 120)
+    encoder = fit(np.repeat(np.arange(8.0), np.arange(8) * 4 + 1))
+    assert singles(encoder) == ["x0 = 5", "x0 = 6", "x0 = 7"]
+    monkeypatch.setattr(encoding, "MOST_CELLS", 0)
+    assert singles(fit(np.repeat(np.arange(8.0), 20))) == []
 
 
 def test_a_weight_is_that_many_rows():

@@ -40,3 +40,17 @@ def test_one_generator_reshuffles_each_epoch():
 def test_parts_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="same number of rows"):
         TensorSource(torch.zeros(3, 1), torch.zeros(2))
+
+
+def test_chosen_rows_are_those_of_a_copy():
+    x, chosen = torch.randn(9, 2), torch.tensor([7, 0, 4, 3])
+    target, weight = torch.arange(4), torch.rand(4)
+    part = TensorSource(x, target, weight, batch_size=3, chosen=chosen)
+    copy = TensorSource(x[chosen], target, weight, batch_size=3)
+    assert part.n_rows == 4
+    for one, two in zip(
+        part.batches(torch.Generator().manual_seed(1)), copy.batches(torch.Generator().manual_seed(1)), strict=True
+    ):
+        assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+    with pytest.raises(ValueError, match="same number of rows"):
+        TensorSource(x, torch.arange(9), chosen=chosen)

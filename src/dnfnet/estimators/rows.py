@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,24 +19,32 @@ from dnfnet.training import TensorSource
 
 @dataclass(frozen=True)
 class Rows:
-    """Features, targets and, optionally, weights of the same rows."""
+    """Features, targets and, optionally, weights of the same rows.
+
+    With ``chosen`` the matrix has others too, and these are its rows of those numbers: an encoded table is large, and
+    its training rows are most of it.
+    """
 
     x: NDArray[np.float32]
     target: NDArray
     weight: NDArray[np.float64] | None
+    chosen: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.x) != len(self.target):
-            raise InvalidParameterError(f"X has {len(self.x)} rows, but y has {len(self.target)}.")
+        n_rows = len(self.x if self.chosen is None else self.chosen)
+        if n_rows != self.n_rows:
+            raise InvalidParameterError(f"X has {n_rows} rows, but y has {self.n_rows}.")
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.x)
+        return len(self.target)
 
     def take(self, chosen: NDArray) -> Rows:
         """Some of the rows, by mask or by number."""
-        return Rows(self.x[chosen], self.target[chosen], None if self.weight is None else self.weight[chosen])
+        numbers = np.arange(len(self.x)) if self.chosen is None else self.chosen
+        weight = None if self.weight is None else self.weight[chosen]
+        return Rows(self.x, self.target[chosen], weight, numbers[chosen])
 
     def merged(self, kinds: NDArray[np.intp]) -> Rows:
         """One row of each kind, with the weight of all of them."""
@@ -44,14 +52,16 @@ class Rows:
             return self
         first = self.take(first_of_each(kinds))
         totals = total_weights(kinds, self.weight)
-        return Rows(first.x, first.target, None if (totals == totals[0]).all() else totals)
+        return replace(first, weight=None if (totals == totals[0]).all() else totals)
 
     def source(self, batch_size: int) -> TensorSource:
         """Batches of these rows, with weights that average 1."""
         weight = None
         if self.weight is not None:
             weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
-        return TensorSource(torch.from_numpy(self.x), torch.from_numpy(self.target), weight, batch_size=batch_size)
+        chosen = None if self.chosen is None else torch.from_numpy(self.chosen)
+        x, target = torch.from_numpy(self.x), torch.from_numpy(self.target)
+        return TensorSource(x, target, weight, batch_size=batch_size, chosen=chosen)
 
 
 def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArray, NDArray[np.float64] | None]:

@@ -129,7 +129,7 @@ class TableEncoder:
             column, column_scales = fit_column(name, values, weights, target, rule, notes)
             columns.append(column)
             scales.append(column_scales)
-        columns, scales = without_rarest(columns, scales)
+        columns, scales = without_rarest(columns, scales, source.shape[0])
         naming: Naming = "positions" if source.names is None else "strings" if source.all_strings else "other"
         self._set_fitted(Schema(tuple(columns)), scales, naming)
         notes.tell()

@@ -25,6 +25,7 @@ from dnfnet.table.values import Values
 
 Fitted = tuple[Column, list[Scale]]
 MOST_SINGLE_VALUES = 1024
+MOST_CELLS = 2**28  # of single values, over all rows: a gigabyte
 LEVELS_ANYWAY = 64  # a category of more must show that they tell something
 
 
@@ -52,14 +53,17 @@ def fit_column(
     return Column(name, "empty", n_missing=len(values.data)), []
 
 
-def without_rarest(columns: list[Column], scales: list[list[Scale]]) -> tuple[list[Column], list[list[Scale]]]:
+def without_rarest(
+    columns: list[Column], scales: list[list[Scale]], n_rows: int
+) -> tuple[list[Column], list[list[Scale]]]:
     """Leave out the rarest single values of a whole table, beyond the number that keeps it a matrix that fits."""
+    most = min(MOST_SINGLE_VALUES, MOST_CELLS // n_rows)
     shares = [
         scale.centre for column, own in zip(columns, scales, strict=True) for scale in own[column.single_value_inputs]
     ]
-    if len(shares) <= MOST_SINGLE_VALUES:
+    if len(shares) <= most:
         return columns, scales
-    rarest = sorted(shares)[-MOST_SINGLE_VALUES]
+    rarest = sorted(shares)[-most - 1]
     thinned = [_thinned(column, own, rarest) for column, own in zip(columns, scales, strict=True)]
     return [column for column, _ in thinned], [own for _, own in thinned]
 
