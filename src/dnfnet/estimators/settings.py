@@ -4,7 +4,8 @@ The rules, with n training rows:
 
 - a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
-- n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16 and of 1,024 beyond;
+- n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
+  most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400;
 - rate 0.02; the weight decay is 4 divided by the steps of an epoch and at most 0.5: at the full rate, an epoch of 8
   steps or more shrinks weights by 8 %.
@@ -59,7 +60,7 @@ class Settings:
 
 def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int) -> Settings:
     """The arguments of a model, with numbers in place of every "auto"."""
-    batch_size = _or(model.batch_size, n_rows if n_rows <= ONE_BATCH else 512 if n_rows <= 2**16 else 1024)
+    batch_size = _or(model.batch_size, _batch(n_rows))
     n_formulas = int(_or(model.n_formulas, 64 if n_rows < 1000 else 128 if n_rows < 4000 else 256))
     groups = n_formulas // GROUP_SIZE if n_formulas % GROUP_SIZE == 0 else 1
     return Settings(
@@ -71,6 +72,12 @@ def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int) -> Settings:
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=float(_or(model.weight_decay, min(0.5, 4 * batch_size / n_rows))),
     )
+
+
+def _batch(n_rows: int) -> int:
+    if n_rows <= ONE_BATCH:
+        return n_rows
+    return 512 if n_rows <= 2**16 else min(2 ** round(math.log2(n_rows / 64)), 4096)
 
 
 def _pieces(n_rows: int, n_columns: int) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.table.dates import PARTS, calendar_parts
-from dnfnet.table.gain import LEAST_GAIN, Target, value_gain
+from dnfnet.table.gain import Target, value_gain
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats, measure, standardise
@@ -26,7 +26,9 @@ from dnfnet.table.values import Values
 Fitted = tuple[Column, list[Scale]]
 MOST_SINGLE_VALUES = 1024
 MOST_CELLS = 2**28  # of single values, over all rows: a gigabyte
-LEVELS_ANYWAY = 64  # a category of more must show that they tell something
+# A category of more levels must show that those explain this share of the target's variance.
+LEVELS_ANYWAY = 64
+LEAST_GAIN_OF_LEVELS = 0.005
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def _tell_more(
     rows = np.isin(codes, more)
     is_level = (more[:, None] == few).astype(np.float64)
     weights = None if weights is None else weights[rows]
-    return value_gain(codes[rows], weights, target[rows], is_level) >= LEAST_GAIN
+    return value_gain(codes[rows], weights, target[rows], is_level) >= LEAST_GAIN_OF_LEVELS
 
 
 def _fit_datetime(name: str, values: Values, weights: Floats | None, pieces: int) -> Fitted:

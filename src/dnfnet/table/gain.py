@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,14 +9,10 @@ from dnfnet.table.scaling import Floats
 
 # Numbers of classes, one for each row, or real numbers: (rows,) or (rows, outputs).
 Target = NDArray[np.int64] | Floats
-# The share of the target's variance that values must explain to be worth inputs of their own.
-LEAST_GAIN = 0.005
 
 
 def value_gain(values: NDArray, weights: Floats | None, target: Target, others: NDArray[np.floating]) -> float:
     """The share of the target's variance that lies between values, not in other inputs, and is not to be had by chance.
-
-    Where the other inputs tell all values apart there is nothing beyond them, and the question has no answer: NaN.
 
     Parameters
     ----------
@@ -44,8 +38,6 @@ def value_gain(values: NDArray, weights: Floats | None, target: Target, others: 
     plane = np.hstack([np.ones((len(mass), 1)), others])
     fitted, _, rank, _ = np.linalg.lstsq(root * plane, root * centred, rcond=None)
     spare, free = len(mass) - rank, mass.sum() - len(mass)
-    if spare <= 0:
-        return math.nan
     if free <= 0 or not total > 0:
         return 0.0
     beyond = (mass[:, None] * (centred - plane @ fitted) ** 2).sum()

@@ -6,9 +6,9 @@ the difference of two of them; over these inputs by one. Rare values, of less th
 the same deviation: by their own, their inputs were so large that a step of training learns such a row by heart.
 
 Where the target is known, a column of more values than its pieces tell apart has such inputs only if the values tell of
-the target what the pieces do not: those of a count or an age are measurements after all. A column of other numbers must
-show ten times as much, and its frequent values must fill half of the rows: an amount that tells by its cents how it was
-paid does.
+the target what finer pieces would not: those of a count or an age are measurements after all. A column of other numbers
+must show five times as much, and its frequent values must fill half of the rows: an amount that tells by its cents how
+it was paid does.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dnfnet.table.gain import LEAST_GAIN, Target, value_gain
-from dnfnet.table.pieces import encode_pieces, number_texts
+from dnfnet.table.gain import Target, value_gain
+from dnfnet.table.pieces import encode_pieces, measure_pieces, number_texts
 from dnfnet.table.scaling import Floats, distinct_values
 from dnfnet.table.schema import Scale
 
 MOST_CODES = 512
 LEAST_DEVIATION = 0.3
-LEAST_GAIN_OF_AMOUNTS = 10 * LEAST_GAIN
+# The share of the target's variance that single values must explain beyond pieces as fine as these.
+LEAST_GAIN = 0.01
+LEAST_GAIN_OF_AMOUNTS = 0.05
+FINE_PIECES = 32
 LARGEST = 1e15  # beyond it, nearly every number is whole
 
 
@@ -46,17 +49,21 @@ def measure_single_values(
 
     def gain(rows: NDArray[np.bool_] | slice, known: Floats) -> float:
         assert target is not None
-        encoded = np.empty((len(known), len(pieces)), dtype=np.float32)
-        encode_pieces(known, pieces, encoded)
-        return value_gain(values[rows], None if weights is None else weights[rows], target[rows], encoded)
+        own = None if weights is None else weights[rows]
+        # At least as fine as the column's own pieces, but too few to tell all values apart.
+        finer = measure_pieces(values[rows], own, min(max(len(pieces), FINE_PIECES), len(known) // 2))
+        encoded = np.empty((len(known), len(finer)), dtype=np.float32)
+        encode_pieces(known, finer, encoded)
+        return value_gain(values[rows], own, target[rows], encoded)
 
     if len(distinct) <= 2:
         return []
     if _are_codes(distinct):
-        wanted = target is None or not gain(slice(None), distinct) < LEAST_GAIN
+        told_apart = len(distinct) <= len(pieces) + 1
+        wanted = target is None or told_apart or gain(slice(None), distinct) >= LEAST_GAIN
     else:
         known = distinct[frequent]
-        wanted = target is not None and shares[frequent].sum() >= 0.5
+        wanted = target is not None and len(known) > 2 and shares[frequent].sum() >= 0.5
         wanted = wanted and gain(np.isin(values, known), known) >= LEAST_GAIN_OF_AMOUNTS
     if not wanted:
         return []
