@@ -19,13 +19,14 @@ SMALL = {"n_formulas": 8, "n_groups": 2, "max_epochs": 4, "random_state": 0}
 def test_numbers_that_are_given_stay():
     model = DNFNetClassifier.paper(n_formulas=24, beta=0.7)
     expected = Settings(24, None, 1, 2048, 1000, 0.05, 0.0)
-    assert choose_settings(model, 10, 3) == choose_settings(model, 10**6, 300) == expected
+    assert choose_settings(model, 10, 3, 2) == choose_settings(model, 10**6, 300, 9) == expected
 
 
 @pytest.mark.parametrize("n_rows", [1, 500, 1024, 1025, 7000, 50_000, 10**6])
 @pytest.mark.parametrize("n_columns", [1, 30, 10**4])
-def test_the_rules(n_rows, n_columns):
-    settings = choose_settings(DNFNetRegressor(), n_rows, n_columns)
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_the_rules(n_rows, n_columns, n_classes):
+    settings = choose_settings(DNFNetRegressor(), n_rows, n_columns, n_classes)
     assert settings.n_formulas % settings.n_groups == 0
     assert settings.n_formulas // settings.n_groups == 16
     assert (settings.batch_size == n_rows) == (n_rows <= 1024)
@@ -36,8 +37,34 @@ def test_the_rules(n_rows, n_columns):
     assert settings.weight_decay * steps == pytest.approx(4, rel=0.15) or settings.weight_decay == 0.5
 
 
+@pytest.mark.parametrize(("n_rows", "sizes"), [(700, (64, 400)), (2**15 - 1, (256, 20)), (2**15, (512, 36))])
+def test_many_rows_of_several_classes_get_more_formulas_and_more_time(n_rows, sizes):
+    settings = choose_settings(DNFNetClassifier(), n_rows, 10, 3)
+    assert (settings.n_formulas, settings.max_epochs) == sizes
+    for n_classes in (0, 2):
+        settings = choose_settings(DNFNetClassifier(), 2**15, 10, n_classes)
+        assert (settings.n_formulas, settings.max_epochs) == (256, 20)
+
+
+def test_classes_are_counted_in_any_kind_of_fit():
+    """Of three labels, of two of them in the first part of a stream, and of a row with several."""
+    labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]
+    counted = []
+
+    class Counting(DNFNetClassifier):
+        def _set_settings(self, n_rows, n_columns, n_classes, fresh):
+            counted.append(n_classes)
+            super()._set_settings(n_rows, n_columns, n_classes, fresh)
+
+    Counting(**SMALL).fit(X, labels)
+    Counting(**SMALL).partial_fit(X[:2], labels[:2])
+    Counting(**SMALL).partial_fit(X[:2], labels[:2], classes=["a", "b", "c"])
+    Counting(**SMALL).fit(X, np.stack([labels == "a", labels != "b"], axis=1).astype(int))
+    assert counted == [3, 2, 3, 0]
+
+
 def test_formulas_that_sixteen_does_not_divide_are_one_group():
-    assert choose_settings(DNFNetClassifier(n_formulas=10), 100, 4).n_groups == 1
+    assert choose_settings(DNFNetClassifier(n_formulas=10), 100, 4, 2).n_groups == 1
 
 
 def test_a_fit_tells_its_settings():

@@ -133,6 +133,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """The group of each row that gives its share to the validation rows."""
         return None
 
+    def _n_classes(self, numbers: NDArray) -> int:  # noqa: ARG002
+        """How many classes exclude each other; none of a real target, nor of labels that a row may have several of."""
+        return 0
+
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:  # noqa: ARG002
         """Weights of rows with those of their classes in them; ``classes`` if y may lack some."""
         return weight
@@ -207,7 +211,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows of each network; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
-        self._set_settings(*table.shape, fresh)
+        self._set_settings(*table.shape, self._n_classes(numbers), fresh)
         weight = self._weigh(y, weight, learn=True)
         one_batch = n_rows <= self.settings_.batch_size
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
@@ -233,9 +237,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
         return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
-    def _set_settings(self, n_rows: int, n_columns: int, fresh: bool) -> None:
+    def _set_settings(self, n_rows: int, n_columns: int, n_classes: int, fresh: bool) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
-        settings = choose_settings(self, n_rows, n_columns)
+        settings = choose_settings(self, n_rows, n_columns, n_classes)
         if not fresh:
             built = self.settings_
             settings = replace(settings, n_formulas=built.n_formulas, n_groups=built.n_groups, pieces=built.pieces)
@@ -244,7 +248,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
-        self._set_settings(*table.shape, fresh)
+        n_classes = self._n_classes(self._target_numbers(y)) if classes is None else len(classes)
+        self._set_settings(*table.shape, n_classes, fresh)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target(y)

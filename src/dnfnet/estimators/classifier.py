@@ -279,6 +279,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     def _strata(self, numbers: NDArray) -> NDArray:
         return class_strata(numbers)
 
+    def _n_classes(self, numbers: NDArray) -> int:
+        return len(np.unique(numbers)) if numbers.ndim == 1 else 0
+
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:
         if self.class_weight is None:
             return weight

@@ -96,7 +96,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     model.settings_ = (
         Settings.from_dict(manifest["settings"])
         if "settings" in manifest
-        else choose_settings(model, n_rows=1, n_columns=1)
+        else choose_settings(model, n_rows=1, n_columns=1, n_classes=0)
     )
     for name in ("n_formulas", "n_groups", "pieces"):
         if getattr(model, name) not in ("auto", getattr(model.settings_, name)):
