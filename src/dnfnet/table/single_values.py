@@ -7,7 +7,7 @@ the same deviation: by their own, their inputs were so large that a step of trai
 
 Where the target is known, a column of more values than its pieces tell apart has such inputs only if the values tell of
 the target what finer pieces would not: those of a count or an age are measurements after all. A column of other numbers
-must show seven times as much, and its frequent values must fill half of the rows: an amount that tells by its cents how
+must show eight times as much, and its frequent values must fill half of the rows: an amount that tells by its cents how
 it was paid does.
 """
 
@@ -27,7 +27,7 @@ from dnfnet.table.schema import Scale
 MOST_CODES = 512
 LEAST_DEVIATION = 0.3
 # The share of the target's variance that single values must explain beyond pieces as fine as these.
-LEAST_GAIN = 0.007
+LEAST_GAIN = 0.006
 LEAST_GAIN_OF_AMOUNTS = 0.05
 FINE_PIECES = 32
 LARGEST = 1e15  # beyond it, nearly every number is whole
