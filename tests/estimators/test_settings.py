@@ -37,12 +37,14 @@ def test_the_rules(n_rows, n_columns, n_classes):
     assert settings.weight_decay * steps == pytest.approx(4, rel=0.15) or settings.weight_decay == 0.5
 
 
-@pytest.mark.parametrize(("n_rows", "sizes"), [(700, (64, 400)), (2**15 - 1, (256, 20)), (2**15, (512, 36))])
+@pytest.mark.parametrize(
+    ("n_rows", "sizes"), [(700, (64, 400)), (3999, (128, 75)), (4000, (512, 131)), (40_000, (512, 36))]
+)
 def test_many_rows_of_several_classes_get_more_formulas_and_more_time(n_rows, sizes):
     settings = choose_settings(DNFNetClassifier(), n_rows, 10, 3)
     assert (settings.n_formulas, settings.max_epochs) == sizes
     for n_classes in (0, 2):
-        settings = choose_settings(DNFNetClassifier(), 2**15, 10, n_classes)
+        settings = choose_settings(DNFNetClassifier(), 40_000, 10, n_classes)
         assert (settings.n_formulas, settings.max_epochs) == (256, 20)
 
 

@@ -3,11 +3,11 @@
 The rules, with n training rows:
 
 - a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
-- 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, in groups of 16, each with its own output layer;
-  of 2^15 rows and more than two classes, 512;
+- 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes, in groups of
+  16, each with its own output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
   most 4,096;
-- as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas at least 36;
+- as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
 - rate 0.02; the weight decay is 4 divided by the steps of an epoch and at most 0.5: at the full rate, an epoch of 8
   steps or more shrinks weights by 8 %.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 GROUP_SIZE = 16
 ONE_BATCH = 1024
-MANY_ROWS = 2**15
+MANY_ROWS = 4000
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,17 @@ class Settings:
 
 def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: int) -> Settings:
     """The arguments of a model, with numbers in place of every "auto"; a real target has no classes."""
-    many = n_rows >= MANY_ROWS and n_classes > 2
+    large = n_rows >= MANY_ROWS and n_classes > 2
+    steps, least_epochs = (1050, 36) if large else (600, 20)
     batch_size = _or(model.batch_size, _batch(n_rows))
-    n_formulas = int(_or(model.n_formulas, 512 if many else _formulas(n_rows)))
+    n_formulas = int(_or(model.n_formulas, 512 if large else _formulas(n_rows)))
     groups = n_formulas // GROUP_SIZE if n_formulas % GROUP_SIZE == 0 else 1
     return Settings(
         n_formulas=n_formulas,
         n_groups=None if model.n_groups is None else int(_or(model.n_groups, groups)),
         pieces=int(_or(model.pieces, _pieces(n_rows, n_columns))),
         batch_size=int(batch_size),
-        max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), 36 if many else 20))),
+        max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=float(_or(model.weight_decay, min(0.5, 4 * batch_size / n_rows))),
     )
@@ -88,12 +89,12 @@ def _pieces(n_rows: int, n_columns: int) -> int:
 
 
 def _formulas(n_rows: int) -> int:
-    return 64 if n_rows < 1000 else 128 if n_rows < 4000 else 256
+    return 64 if n_rows < 1000 else 128 if n_rows < MANY_ROWS else 256
 
 
-def _epochs(n_rows: int, batch_size: int, least: int) -> int:
+def _epochs(n_rows: int, batch_size: int, steps: int, least: int) -> int:
     steps_per_epoch = -(-n_rows // batch_size)
-    return int(np.clip(round(600 / steps_per_epoch), least, 400))
+    return int(np.clip(round(steps / steps_per_epoch), least, 400))
 
 
 def _or(value: Any, chosen: float) -> Any:
