@@ -14,14 +14,13 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 
 from dnfnet.estimators.fitting import train_networks
 from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
 from dnfnet.estimators.parameters import (
     SHARED,
-    refuse_device,
+    check_parameters,
     refuse_lost_functions,
     refuse_new_structure,
     require_fitted,
@@ -163,7 +162,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         -------
         The fitted estimator.
         """
-        self._check_params()
+        check_parameters(self)
         refuse_lost_functions(self)
         fresh = not (self.warm_start and hasattr(self, "network_"))
         if not fresh:
@@ -181,7 +180,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass; the first one starts the model, whose target is known already if there are ``classes``."""
-        self._check_params()
+        check_parameters(self)
         refuse_lost_functions(self)
         fresh = not hasattr(self, "network_")
         if not fresh:
@@ -194,16 +193,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         stream = self.__dict__.get("_stream", {"generator": generator.get_state()})
         self._stream = one_pass(self, rows, stream)
         return self
-
-    def _check_params(self) -> None:
-        try:
-            self._validate_params()
-        except SklearnInvalidParameterError as error:
-            raise InvalidParameterError(str(error)) from None
-        refuse_device(self.device)
-        for callback in self.callbacks:
-            if not isinstance(callback, Callback):
-                raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
 
     def _parts(
         self, X: Any, y: Any, eval_set: Any, sample_weight: Any, random: np.random.RandomState, fresh: bool

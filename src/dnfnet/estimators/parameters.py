@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import InvalidParameterError as SklearnInvalidParameterError
 
 from dnfnet.exceptions import InvalidParameterError, NotFittedError
-from dnfnet.training import Metric
+from dnfnet.training import Callback, Metric
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -62,6 +63,18 @@ STRUCTURE = (
     *("n_formulas", "n_groups", "n_ensemble", "pieces", "beta", "conjunctions", "lengths", "keep_probs"),
     *("localization", "structure", "literal_init"),
 )
+
+
+def check_parameters(model: BaseDNFNet) -> None:
+    """An error if a parameter has a value that it may not have."""
+    try:
+        model._validate_params()
+    except SklearnInvalidParameterError as error:
+        raise InvalidParameterError(str(error)) from None
+    refuse_device(model.device)
+    for callback in model.callbacks:
+        if not isinstance(callback, Callback):
+            raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
 
 
 def structure_of(model: BaseDNFNet) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dnfnet._version import __version__
 from dnfnet.bundle import read_bundle, write_bundle
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.classifier import DNFNetClassifier
-from dnfnet.estimators.parameters import LostFunction, function_name
+from dnfnet.estimators.parameters import LostFunction, check_parameters, function_name
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.estimators.regressor import DNFNetRegressor
 from dnfnet.estimators.settings import Settings, choose_settings
@@ -43,7 +43,7 @@ EARLIER = {
 
 def save(model: BaseDNFNet, path: str | Path) -> None:
     """Write a fitted model to one file."""
-    model._check_params()
+    check_parameters(model)
     model._objective()
     entry, arrays = model.encoder_.state()
     target, target_arrays = target_state(model.target_)
@@ -92,7 +92,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     if not isinstance(kind, str) or kind not in KINDS:
         fail(f"it is of the unknown kind {kind!r}")
     model = KINDS[kind](**{**EARLIER, **_restored(manifest["parameters"])})
-    model._check_params()
+    check_parameters(model)
     model.settings_ = (
         Settings.from_dict(manifest["settings"])
         if "settings" in manifest
