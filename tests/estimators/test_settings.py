@@ -48,6 +48,13 @@ def test_many_rows_of_several_classes_get_more_formulas_and_more_time(n_rows, si
         assert (settings.n_formulas, settings.max_epochs) == (256, 20)
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "size"), [(1024, 1024), (2**16, 512), (70_000, 1024), (150_000, 2048), (250_000, 4096), (10**7, 4096)]
+)
+def test_large_tables_come_in_larger_batches(n_rows, size):
+    assert choose_settings(DNFNetRegressor(), n_rows, 10, 0).batch_size == size
+
+
 def test_classes_are_counted_in_any_kind_of_fit():
     """Of three labels, of two of them in the first part of a stream, and of a row with several."""
     labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]
