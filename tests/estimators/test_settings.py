@@ -93,6 +93,15 @@ def test_warm_start_keeps_what_the_network_was_built_with():
     assert (model.settings_.pieces, model.settings_.n_formulas) == (built.pieces, built.n_formulas)
 
 
+def test_codes_have_inputs_of_their_own_unless_told_otherwise(tmp_path):
+    codes = RNG.integers(0, 9, size=(300, 1)).astype(float)
+    model = DNFNetClassifier(single_values=False, **SMALL).fit(codes, codes[:, 0] % 2)
+    default = DNFNetClassifier(**SMALL).fit(codes, codes[:, 0] % 2)
+    assert default.encoder_.encoded_names == model.encoder_.encoded_names + [f"x0 = {code}" for code in range(9)]
+    model.save(tmp_path / "model.dnfnet")
+    assert load(tmp_path / "model.dnfnet").fit(codes, codes[:, 0] % 2).schema_["x0"].n_single_values == 0
+
+
 def test_an_ensemble_averages_networks_that_differ(tmp_path):
     model = DNFNetClassifier(n_ensemble=3, **SMALL).fit(X, Y)
     assert isinstance(model.network_, Ensemble)

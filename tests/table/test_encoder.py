@@ -434,6 +434,7 @@ def test_wide_polars_integers():
         {"max_levels": 0},
         {"max_levels": True},
         {"min_level_rows": 0.5},
+        {"single_values": "some"},
     ],
 )
 def test_bad_options(options):

@@ -54,6 +54,13 @@ def test_measurements_and_two_values_have_none(values):
     assert singles(fit(values)) == []
 
 
+def test_they_can_be_left_out_and_the_pieces_stay():
+    values = np.repeat(np.arange(12), 20)
+    encoder = fit(values, single_values=False)
+    assert encoder.encoded_names == fit(values).encoded_names[:4]
+    assert TableEncoder.from_state(*encoder.state()).single_values is False
+
+
 def test_without_pieces_there_are_none():
     assert TableEncoder().fit(np.repeat(np.arange(5.0), 20)[:, None]).encoded_names == ["x0"]
 

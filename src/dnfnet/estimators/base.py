@@ -52,6 +52,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         n_groups: int | Literal["auto"] | None = "auto",
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
+        single_values: bool = True,
         beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -81,6 +82,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.n_groups = n_groups
         self.n_ensemble = n_ensemble
         self.pieces = pieces
+        self.single_values = single_values
         self.beta = beta
         self.conjunctions = conjunctions
         self.lengths = lengths
@@ -257,7 +259,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
     def _learn_table(self, table: Source, weight: NDArray | None, target: NDArray) -> None:
-        encoder = TableEncoder(pieces=self.settings_.pieces, datetimes=self.datetimes, extra_columns=self.extra_columns)
+        encoder = TableEncoder(
+            pieces=self.settings_.pieces,
+            single_values=self.single_values,
+            datetimes=self.datetimes,
+            extra_columns=self.extra_columns,
+        )
         with gathered_notes([]):  # of the same table tells its transform
             self.encoder_ = encoder.fit(table, weight, target)
         self._set_names()

@@ -40,7 +40,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
     n_formulas : int or "auto"
-        Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256.
+        Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
         Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
         "auto" makes groups of 16; ``None`` is the paper's single output layer.
@@ -51,6 +51,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
         through that range, from 0 to 1. "auto" is chosen from rows and columns (`model.settings_`
         tells), 8 for 7,000 rows; 1 is plain standardisation.
+    single_values : bool
+        Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values, where
+        these tell of the target what finer pieces would not.
     beta : float or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
     conjunctions, lengths : sequence of int
@@ -71,9 +74,10 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         The share of each literal's weights that a step at rate 1 takes away; "auto" is 4 divided by the steps of an
         epoch, at most 0.5.
     batch_size : int or "auto"
-        "auto" is all rows up to 1,024 of them, 512 up to 65,536 and 1,024 beyond.
+        "auto" is all rows up to 1,024 of them, 512 up to 65,536, and beyond about a 64th of them, at most 4,096.
     max_epochs : int or "auto"
-        "auto" is as many as make 600 steps, at least 20 and at most 400.
+        "auto" is as many as make 600 steps, at least 20 and at most 400; with the 512 formulas of several classes 1,050
+        steps, at least 36.
     patience : int or "auto"
         Epochs without a strictly better validation score until training stops. "auto" is never with the cosine
         schedule, which has its end; else the paper's 30, or 120 steps where an epoch has fewer than 4 of them.
@@ -140,6 +144,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         n_groups: int | Literal["auto"] | None = "auto",
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
+        single_values: bool = True,
         beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -170,6 +175,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             n_groups=n_groups,
             n_ensemble=n_ensemble,
             pieces=pieces,
+            single_values=single_values,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,

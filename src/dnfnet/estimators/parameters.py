@@ -21,6 +21,7 @@ SHARED: dict[str, list[Any]] = {
     "n_groups": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     "n_ensemble": [Interval(Integral, 1, None, closed="left")],
     "pieces": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "single_values": ["boolean"],
     "beta": [Interval(Real, 0, None, closed="neither"), None],
     "conjunctions": ["array-like"],
     "lengths": ["array-like"],
@@ -60,8 +61,8 @@ REGRESSOR: dict[str, list[Any]] = {
 
 # What a network is built from, and cannot be changed once it is there.
 STRUCTURE = (
-    *("n_formulas", "n_groups", "n_ensemble", "pieces", "beta", "conjunctions", "lengths", "keep_probs"),
-    *("localization", "structure", "literal_init"),
+    *("n_formulas", "n_groups", "n_ensemble", "pieces", "single_values", "beta", "conjunctions", "lengths"),
+    *("keep_probs", "localization", "structure", "literal_init"),
 )
 
 

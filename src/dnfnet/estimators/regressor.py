@@ -40,8 +40,8 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
     metric : {"rmse", "mae", "pinball", "poisson_deviance"}, Metric, callable or None
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
-    n_formulas, n_groups, n_ensemble, pieces, beta, conjunctions, lengths, keep_probs, localization, structure, \
-literal_init, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
+    n_formulas, n_groups, n_ensemble, pieces, single_values, beta, conjunctions, lengths, keep_probs, localization, \
+structure, literal_init, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
 validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, random_state, verbose, device
         As in `DNFNetClassifier`.
 
@@ -75,6 +75,7 @@ feature_selection_
         n_groups: int | Literal["auto"] | None = "auto",
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
+        single_values: bool = True,
         beta: float | None = None,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -105,6 +106,7 @@ feature_selection_
             n_groups=n_groups,
             n_ensemble=n_ensemble,
             pieces=pieces,
+            single_values=single_values,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,

@@ -47,9 +47,10 @@ class TableEncoder:
     pieces : int
         Into how many pieces the range of a number is cut, at the quantiles of the training rows: each piece is
         an input that goes from its lowest to its highest value between the piece's edges. 1 is one
-        standardised input for the whole range, as in the paper. With more pieces, a column of whole numbers, at
-        most 512 distinct ones, also gets an input for each of its frequent values, and any other column of which they
-        tell much of the target.
+        standardised input for the whole range, as in the paper.
+    single_values : bool
+        Whether, with more pieces than one, a column of whole numbers, at most 512 distinct ones, also gets an input
+        for each of its frequent values, and any other column of which they tell much of the target.
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class TableEncoder:
         min_level_rows: int | Literal["auto"] = "auto",
         extra_columns: Literal["refuse", "ignore"] = "refuse",
         pieces: int = 1,
+        single_values: bool = True,
     ) -> None:
         _check_choice("datetimes", datetimes, ("refuse", "expand"))
         _check_choice("extra_columns", extra_columns, ("refuse", "ignore"))
@@ -87,11 +89,13 @@ class TableEncoder:
         if min_level_rows != "auto":
             _check_count("min_level_rows", min_level_rows)
         _check_count("pieces", pieces)
+        _check_choice("single_values", single_values, (True, False))
         self.datetimes = datetimes
         self.max_levels = max_levels
         self.min_level_rows = min_level_rows
         self.extra_columns = extra_columns
         self.pieces = int(pieces)
+        self.single_values = bool(single_values)
 
     def fit(self, X: Any, sample_weight: Any = None, target: Target | None = None) -> TableEncoder:
         """Learn what the columns are and how to encode them.
@@ -194,6 +198,7 @@ class TableEncoder:
             "min_level_rows": self.min_level_rows,
             "extra_columns": self.extra_columns,
             "pieces": self.pieces,
+            "single_values": self.single_values,
         }
         entry = {"options": options, "naming": self._naming, "schema": self.schema.to_dict()}
         return entry, {"input_scales": self.input_scales}
@@ -234,10 +239,10 @@ class TableEncoder:
     def _rule(self, n_rows: float) -> Rule:
         threshold = self.min_level_rows
         min_rows = min(10.0, max(2.0, n_rows / 100)) if threshold == "auto" else threshold
-        return Rule(self.max_levels, min_rows, self.pieces)
+        return Rule(self.max_levels, min_rows, self.pieces, self.single_values)
 
 
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: Any, choices: tuple[object, ...]) -> None:
     if value not in choices:
         raise InvalidParameterError(f"{name} must be one of {choices}, however: {value!r}")
 

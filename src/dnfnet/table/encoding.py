@@ -38,6 +38,7 @@ class Rule:
     max_levels: int
     min_rows: float
     pieces: int
+    single_values: bool
 
 
 def fit_column(
@@ -121,7 +122,7 @@ def _fit_numeric(
     constant = extremes.lower == extremes.upper
     in_pieces = rule.pieces > 1 and not constant
     singles: list[Scale] = []
-    if in_pieces:
+    if in_pieces and rule.single_values:
         known_target = None if target is None else target[present]
         singles = measure_single_values(data, weights, known_target, scales, min_rows=rule.min_rows)
     names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
