@@ -86,7 +86,7 @@ def test_one_row_alone_and_missing_only_in_prediction(library, kind, gaps):
         assert np.array_equal(encoded[:-1], whole[1, :-1])
     else:
         assert [str(w.message) for w in caught] == [
-            "Values are missing that were never missing in fit, and became the mean, in column 'c' (1 row)."
+            "Values are missing that the training rows never lacked, and became the mean, in column 'c' (1 row)."
         ]
         means = whole[:, :-1].mean(axis=0)
         assert np.allclose(encoded[:-1], means, atol=1e-6)

@@ -119,7 +119,7 @@ def test_missing_values_take_the_mean_of_every_piece():
     assert encoder.encoded_names[-1] == "x0 is missing"
     assert encoder.schema["x0"].became == "4 pieces, missing or not"
     assert encoder.transform([[NAN]]).tolist() == [[0, 0, 0, 0, 1]]
-    with pytest.warns(TableWarning, match="never missing in fit"):
+    with pytest.warns(TableWarning, match="the training rows never lacked"):
         assert fit(AGES, 4).transform([[NAN]]).tolist() == [[0, 0, 0, 0]]
 
 

@@ -78,6 +78,13 @@ def test_of_a_wide_table_the_most_frequent_values_are_left():
     assert counts[kept].min() >= counts[~kept][1:-1].max() - 1
 
 
+def test_of_equally_frequent_values_as_many_are_left_as_there_may_be():
+    X = np.tile(np.arange(300.0), 4)[:, None] + np.arange(4) * 1000
+    encoder = TableEncoder(pieces=2, min_level_rows=2).fit(X)
+    assert [column.n_single_values for column in encoder.schema] == [300, 300, 300, 124]
+    assert encoder.encoded_names[-1] == "x3 = 3123"
+
+
 def test_of_a_long_table_few_values_are_left(monkeypatch):
     monkeypatch.setattr(encoding, "MOST_CELLS", 3 * 120)
     encoder = fit(np.repeat(np.arange(8.0), np.arange(8) * 4 + 1))
@@ -134,9 +141,15 @@ def test_only_values_that_tell_more_than_their_pieces_have_inputs(kind):
     assert names_with(np.zeros(len(values), dtype=dtype), values) == []
 
 
-def test_chance_is_no_reason_for_inputs():
+@pytest.mark.parametrize("n_rows", [300, 1000, 4000])
+@pytest.mark.parametrize("classes", [True, False])
+def test_chance_is_no_reason_for_inputs(n_rows, classes):
     draw = np.random.default_rng(0)
-    assert names_with(draw.normal(size=4000), draw.integers(0, 300, 4000)) == []
+    fits = 0
+    for _ in range(20):
+        target = draw.integers(0, 2, n_rows) if classes else draw.normal(size=n_rows)
+        fits += bool(names_with(target, draw.integers(0, 60, n_rows)))
+    assert fits <= 1
 
 
 def test_values_that_pieces_tell_apart_have_inputs_whatever_they_tell():

@@ -61,21 +61,24 @@ def without_rarest(
 ) -> tuple[list[Column], list[list[Scale]]]:
     """Leave out the rarest single values of a whole table, beyond the number that keeps it a matrix that fits."""
     most = min(MOST_SINGLE_VALUES, MOST_CELLS // n_rows)
-    shares = [
-        scale.centre for column, own in zip(columns, scales, strict=True) for scale in own[column.single_value_inputs]
+    singles = [
+        (scale.centre, c, i)
+        for c, (column, own) in enumerate(zip(columns, scales, strict=True))
+        for i, scale in enumerate(own[column.single_value_inputs], column.single_value_inputs.start)
     ]
-    if len(shares) <= most:
-        return columns, scales
-    rarest = sorted(shares)[-most - 1]
-    thinned = [_thinned(column, own, rarest) for column, own in zip(columns, scales, strict=True)]
+    # Of equally rare values those that come first stay.
+    rarest = {(c, i) for _, c, i in sorted(singles, key=lambda single: (-single[0], *single[1:]))[most:]}
+    thinned = [
+        _without(column, own, {i for c, i in rarest if c == number})
+        for number, (column, own) in enumerate(zip(columns, scales, strict=True))
+    ]
     return [column for column, _ in thinned], [own for _, own in thinned]
 
 
-def _thinned(column: Column, scales: list[Scale], rarest: float) -> Fitted:
-    singles = range(len(scales))[column.single_value_inputs]
-    kept = [i for i, scale in enumerate(scales) if i not in singles or scale.centre > rarest]
-    n_left = column.n_single_values - (len(scales) - len(kept))
+def _without(column: Column, scales: list[Scale], singles: set[int]) -> Fitted:
+    kept = [i for i in range(len(scales)) if i not in singles]
     inputs = tuple(column.inputs[i] for i in kept)
+    n_left = column.n_single_values - len(singles)
     return replace(column, inputs=inputs, n_single_values=n_left), [scales[i] for i in kept]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,8 @@ Target = NDArray[np.int64] | Floats
 
 def value_gain(values: NDArray, weights: Floats | None, target: Target, others: NDArray[np.floating]) -> float:
     """The share of the target's variance that lies between values, not in other inputs, and is not to be had by chance.
+
+    Chance is what a target that knows nothing of the values would give, and two standard errors of that.
 
     Parameters
     ----------
@@ -42,7 +46,9 @@ def value_gain(values: NDArray, weights: Floats | None, target: Target, others: 
         return 0.0
     beyond = (mass[:, None] * (centred - plane @ fitted) ** 2).sum()
     within = squares - (mass[:, None] * means**2).sum()
-    return float((beyond - spare * within / free) / total)
+    # The mean square within values, which stands for the noise, is known only so well itself.
+    by_chance = (spare + 2 * math.sqrt(2 * spare * (1 + spare / free))) * within / free
+    return float((beyond - by_chance) / total)
 
 
 def _means(slot: NDArray[np.intp], weights: Floats, target: Target, mass: Floats) -> tuple[Floats, float]:

@@ -12,7 +12,7 @@ from dnfnet.exceptions import TableWarning
 _SHOWN = 5
 _SENTENCES = {
     "infinite": "Infinite values became the largest or smallest finite value of fit in {}.",
-    "missing": "Values are missing that were never missing in fit, and became the mean, in {}.",
+    "missing": "Values are missing that the training rows never lacked, and became the mean, in {}.",
     "unseen": "Levels that fit did not see became the average level, since fit had no rare ones, in {}.",
 }
 

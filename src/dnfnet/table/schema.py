@@ -61,7 +61,7 @@ class Column:
         Into how many pieces a numeric column was cut, or each part of a datetime; empty where numbers are
         standardised as a whole.
     n_single_values : int
-        How many whole numbers of a numeric column have an input of their own, after those of the pieces.
+        How many numbers of a numeric column have an input of their own, after those of the pieces.
     """
 
     name: str
