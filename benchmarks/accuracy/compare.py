@@ -165,9 +165,7 @@ class Bench:
             return [record["config"] for record in stored.values()]
         if name in VARIANTS or name.startswith(f"{Tuned.name}:"):
             variant: Variant | Tuned = find_variant(name)
-            current = variant.configs(dataset)
-            if any(canonical(config) in stored for config in current):
-                return current
+            return variant.configs(dataset)
         finished = [record["config"] for record in stored.values() if record["status"] == OK]
         found = finished or [record["config"] for record in stored.values()]
         if len(found) > 1:
