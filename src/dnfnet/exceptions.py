@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 
@@ -51,6 +54,15 @@ class ResultStoreError(DNFNetError, ValueError):
 
 class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Say in front of every error of the block which of several arguments or files it is about."""
+    try:
+        yield
+    except DNFNetError as error:
+        raise type(error)(f"{place}: {error}") from error
 
 
 class TrainingWarning(UserWarning):

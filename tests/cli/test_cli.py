@@ -81,6 +81,18 @@ def test_describe(folder, capsys):
         assert part in out
 
 
+def test_describe_of_epochs_with_and_without_a_score(folder, capsys):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = dnfnet.DNFNetClassifier(n_formulas=4, max_epochs=2, warm_start=True, random_state=0)
+    model.partial_fit(X, X[:, 0] > 0).fit(X, X[:, 0] > 0).save("m.dnfnet")
+    assert np.isnan(model.history_.column("valid_score")).tolist() == [True, False, False]
+    assert main(["describe", "m.dnfnet"]) == 0
+    out = capsys.readouterr().out
+    assert "learning_rate        auto (0.02)" in out
+    epochs = [line.split() for line in out.partition("history")[2].splitlines() if line.strip()[:1].isdigit()]
+    assert [len(words) for words in epochs] == [4, 5, 5]
+
+
 def test_validation_and_weights_from_files(folder):
     weighted = pd.read_csv("flats.csv").assign(w=lambda t: np.where(t.index < 60, 1.0, 0.0))
     weighted.to_csv("weighted.csv", index=False)
@@ -121,6 +133,7 @@ def test_progress_bars_unless_quiet(folder, capsys):
         ),
         ("fit one.csv --target sold --out m", "only one class"),
         ("fit flats.csv --target sold --out m --n-formulas 0", "n_formulas"),
+        ("fit flats.csv --target sold --drop price --validation maybe.csv --out m", "--validation maybe.csv: y has"),
         ("fit flats.csv --target sold --weight colour --out m", "'colour' of flats.csv must hold numbers, .*string"),
         ("fit flats.csv --target sold --weight sold --out m", "--weight must not be the target, however: .*'sold'"),
         ("predict absent.dnfnet new.csv --out p.csv", "absent.dnfnet cannot be read: No such file"),
@@ -142,6 +155,7 @@ def test_errors_are_one_sentence(folder, capsys, arguments, sentence):
     (folder / "header.csv").write_text("size,sold\n")
     (folder / "gaps.csv").write_text("size,sold\n1,yes\n2,\n3,no\n")
     (folder / "one.csv").write_text("size,sold\n1,yes\n2,yes\n")
+    (folder / "maybe.csv").write_text("size,colour,price,sold\n1,red,1,maybe\n")
     (folder / "short.csv").write_text("size\n1\n")
     (folder / "other.csv").write_text("size,weight\n1,2\n")
     (folder / "semicolon.csv").write_text("size;colour;sold\n1;red;yes\n")

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor
-from dnfnet.exceptions import InvalidTableError, InvalidTargetError, SchemaMismatchError, TableWarning
+from dnfnet.exceptions import (
+    DNFNetError,
+    InvalidParameterError,
+    InvalidTableError,
+    InvalidTargetError,
+    SchemaMismatchError,
+    TableWarning,
+)
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"age": RNG.normal(50, 9, 80), "city": RNG.choice(["Rom", "Oslo"], 80)})
@@ -182,3 +189,32 @@ def test_eval_set_with_a_class_that_training_lacks():
 def test_weights_that_cannot_be(weight, message):
     with pytest.raises(InvalidTableError, match=message):
         classifier().fit(FRAME, LABELS, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ((FRAME[:2], [np.nan, "old"]), "^eval_set: Input y contains NaN"),
+        ((FRAME[:2], ["old", "ancient"]), "^eval_set: y has labels that the training rows do not have"),
+        ((FRAME[["age"]][:2], ["old", "young"]), "^eval_set: The feature names should match"),
+        ((FRAME[:2], ["old", "young"], [0, 0]), "^eval_set: sample_weight is zero"),
+    ],
+)
+def test_errors_of_the_rows_to_stop_by_say_so(rows, message):
+    with pytest.raises(DNFNetError, match=message):
+        classifier().fit(FRAME, LABELS, eval_set=rows)
+
+
+def test_a_metric_that_cannot_be_is_told_as_such():
+    with pytest.raises(InvalidParameterError, match=r"^metric must be one of"):
+        classifier(metric="r2").fit(FRAME, LABELS)
+
+
+def test_weights_of_classes_that_are_no_numbers():
+    with pytest.raises(InvalidParameterError, match="class_weight must be finite and not negative"):
+        classifier(class_weight={"old": "1"}).fit(FRAME, LABELS)
+
+
+def test_quantiles_that_are_no_numbers():
+    with pytest.raises(InvalidParameterError, match="quantiles must be increasing numbers"):
+        regressor(loss="quantile", quantiles=["low"]).fit(FRAME, FRAME["age"])

@@ -179,7 +179,7 @@ def test_lower_is_better_for_a_plain_function_and_a_metric_says_its_direction():
 
 
 def test_a_metric_of_another_task_is_refused():
-    with pytest.raises(InvalidParameterError, match=r"metric must be one of \['rmse', 'mae'\] for this task"):
+    with pytest.raises(InvalidParameterError, match=r"metric must be one of \['rmse', 'mae', 'r2'\] for this task"):
         DNFNetRegressor(metric="roc_auc").fit(X, NOISY)
 
 

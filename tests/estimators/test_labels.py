@@ -130,7 +130,7 @@ def test_a_value_that_only_the_rows_to_stop_by_lack_is_no_news(seed):
 def test_new_rows_of_a_warm_start_and_of_an_eval_set_are_told_of():
     model = DNFNetRegressor(n_formulas=4, max_epochs=1, random_state=0, warm_start=True).fit(X, X["age"])
     gap = X.assign(age=X["age"].where(X.index != 3))
-    expected = "Values are missing that were never missing in fit, and became the mean, in column 'age' ({} rows)."
+    expected = "Values are missing that the training rows never lacked, and became the mean, in column 'age' ({} rows)."
     found = told(lambda: model.fit(gap, X["age"], eval_set=(gap, X["age"])))
     assert found == [(TableWarning, expected.format(2))]
 

@@ -98,6 +98,28 @@ def test_partial_fit_of_every_kind_and_its_file(tmp_path):
         assert loaded.partial_fit(X, y).n_iter_ == 3
 
 
+def test_decay_and_rate_may_change_between_calls():
+    model = DNFNetClassifier(weight_decay=0.3, **SMALL).partial_fit(X, LABELS)
+    model.set_params(weight_decay=0.01, learning_rate=0.001).partial_fit(X, LABELS)
+    groups = model._stream["optimizer"]["param_groups"]
+    assert [(group["lr"], group["weight_decay"]) for group in groups] == [(0.001, 0.01), (0.001, 0.0)]
+    with pytest.raises(InvalidParameterError, match="weight_decay cannot become 0"):
+        model.set_params(weight_decay=0.0).partial_fit(X, LABELS)
+
+
+def test_a_time_limit_cuts_a_pass_short():
+    model = DNFNetClassifier(time_limit=1e-9, **SMALL).partial_fit(X, LABELS)
+    assert model.stop_reason_ == "time limit of 1e-09 s reached"
+    assert DNFNetClassifier(**SMALL).partial_fit(X, LABELS).stop_reason_ == "partial_fit"
+
+
+def test_a_first_call_that_fails_leaves_nothing():
+    model = DNFNetClassifier(**SMALL)
+    with pytest.raises(InvalidTargetError, match="inconsistent"):
+        model.partial_fit(X, LABELS[:-1], classes=["no", "yes"])
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
 def test_balanced_classes_need_all_rows():
     with pytest.raises(InvalidParameterError, match="needs all rows at once"):
         DNFNetClassifier(class_weight="balanced").partial_fit(X, LABELS)

@@ -17,7 +17,7 @@ import torch
 from dnfnet import DNFNetClassifier, DNFNetRegressor, load
 from dnfnet.bundle import read_bundle, write_bundle
 from dnfnet.exceptions import DNFNetError, InvalidParameterError, ModelFileError, ModelFileWarning
-from dnfnet.training import METRICS, Metric
+from dnfnet.training import METRICS, Callback, Metric
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"größe": RNG.normal(size=60), "city": RNG.choice(["Rom", "Oslo", "Bern"], 60)})
@@ -83,6 +83,26 @@ def test_functions_are_not_in_the_file_and_the_model_says_so(tmp_path):
         loaded.save(path)  # it was told once, when the functions were there
     loaded = load(path).set_params(loss=squared, metric="mae").fit(FRAME, NUMBERS)
     assert loaded.n_iter_ == 6
+
+
+@pytest.mark.parametrize("options", [{"metric": METRICS["r2"]}, {"loss": "quantile", "metric": METRICS["mae"]}])
+def test_a_metric_object_of_ours_comes_back_or_is_said_to_be_lost(options, tmp_path):
+    model = DNFNetRegressor(**options, **SMALL).fit(FRAME, NUMBERS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelFileWarning)
+        model.save(tmp_path / "model.dnfnet")
+    assert np.array_equal(load(tmp_path / "model.dnfnet").predict(FRAME), model.predict(FRAME))
+
+
+def test_what_a_callback_adds_to_the_history_is_kept_if_it_is_plain(tmp_path):
+    class Note(Callback):
+        def on_epoch_end(self, trainer):
+            trainer.history[-1] |= {"note": "text", "none": None, "number": np.float32(2), "table": [1, 2]}
+
+    model = DNFNetRegressor(callbacks=[Note()], **SMALL).fit(FRAME, NUMBERS)
+    model.save(tmp_path / "model.dnfnet")
+    row = load(tmp_path / "model.dnfnet").history_[0]
+    assert (row["note"], row["none"], row["number"], "table" in row) == ("text", None, 2.0, False)
 
 
 def test_a_metric_of_ours_is_kept_by_name(tmp_path):

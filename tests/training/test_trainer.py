@@ -1,13 +1,15 @@
 """The loop: its rules on made-up curves, repeatability, interruption, recovery, resuming."""
 
+import pickle
 import re
 
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from dnfnet.exceptions import ModelFileError, NonFiniteLossError, TrainingWarning
+from dnfnet.exceptions import InvalidParameterError, ModelFileError, NonFiniteLossError, TrainingWarning
 from dnfnet.nn import DNFNet
 from dnfnet.ops import memory
 from dnfnet.training import (
@@ -15,6 +17,7 @@ from dnfnet.training import (
     BinaryClassification,
     Callback,
     Checkpoint,
+    Metric,
     ProgressBar,
     TensorSource,
     TimeLimit,
@@ -318,3 +321,25 @@ def test_metric_names_are_checked():
     with pytest.raises(ValueError, match="metric must be one of"):
         BinaryClassification("brier")
     assert BinaryClassification(METRICS["roc_auc"]).metric.name == "roc_auc"
+
+
+def test_a_bar_leaves_nothing_that_cannot_be_pickled(capsys):
+    bar = ProgressBar("mine")
+    make_trainer(max_epochs=1, callbacks=[bar]).fit(*sources())
+    assert pickle.loads(pickle.dumps(bar)).description == "mine"
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_a_score_that_is_never_finite_is_an_error(value):
+    trainer = make_trainer()
+    trainer.objective.metric = Metric("mine", lambda *_: value, greater_is_better=False)
+    with pytest.warns(TrainingWarning), pytest.raises(NonFiniteLossError, match=f"score mine is {value}"):
+        trainer.fit(*sources())
+
+
+@pytest.mark.parametrize("function", [roc_auc_score, lambda *_: np.zeros(3)])
+def test_a_metric_of_another_form_is_named(function):
+    trainer = make_trainer()
+    trainer.objective.metric = Metric("mine", function, greater_is_better=True)
+    with pytest.raises(InvalidParameterError, match=r"metric must be a function \(prediction, target, weight\)"):
+        trainer.fit(*sources())

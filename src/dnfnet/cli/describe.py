@@ -11,6 +11,7 @@ from dnfnet.estimators import load
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.estimators.targets import LabelSets
+from dnfnet.training.history import COLUMNS
 
 EXAMPLE = """example:
   dnfnet describe churn.dnfnet
@@ -33,7 +34,11 @@ def run(args: argparse.Namespace) -> int:
     lines = [f"{type(model).__name__}  {args.model}"]
     lines.append(_target_line(model))
     lines += ["", str(model.schema_), "", "settings"]
-    lines += [f"  {name:20} {value}" for name, value in manifest["parameters"].items()]
+    chosen = {name: value for name, value in model.settings_.to_dict().items() if getattr(model, name) == "auto"}
+    lines += [
+        f"  {name:20} {value}" + (f" ({chosen[name]:g})" if name in chosen else "")
+        for name, value in manifest["parameters"].items()
+    ]
     lines += ["", "scores"]
     lines.append(f"  best {model._objective().metric.name} {model.best_score_:.6g} in epoch {model.best_epoch_}")
     lines.append(f"  {model.n_iter_} epochs, {model.stop_reason_}")
@@ -59,6 +64,10 @@ def _history_lines(history: list[dict[str, Any]]) -> list[str]:
     """A few epochs, evenly spread, the last among them."""
     step = max(len(history) // SHOWN_EPOCHS, 1)
     rows = history[:-1][::step] + history[-1:]
-    names = [name for name in ("epoch", "train_loss", "valid_score", "learning_rate", "seconds") if name in rows[-1]]
+    names = [name for name in COLUMNS if any(name in row for row in rows)]
     lines = ["  " + "".join(f"{name:>15}" for name in names)]
-    return lines + ["  " + "".join(f"{row[name]:>15.6g}" for name in names) for row in rows]
+    return lines + ["  " + "".join(_cell(row.get(name)) for name in names) for row in rows]
+
+
+def _cell(value: float | None) -> str:
+    return " " * 15 if value is None else f"{value:>15.6g}"

@@ -13,7 +13,7 @@ from dnfnet.cli.outputs import check_out
 from dnfnet.compat import require
 from dnfnet.estimators import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators.base import BaseDNFNet
-from dnfnet.exceptions import InvalidParameterError, InvalidTableError, InvalidTargetError
+from dnfnet.exceptions import DNFNetError, InvalidParameterError, InvalidTableError, InvalidTargetError
 from dnfnet.table import read_table, refuse_duplicates
 from dnfnet.table.files import separator_hint
 
@@ -71,8 +71,13 @@ def run(args: argparse.Namespace) -> int:
     model = build_model(task, args)
     try:
         model.fit(X, y, eval_set=eval_set, sample_weight=weight)
-    except InvalidTargetError as error:
-        raise InvalidTargetError(f"--target {args.target}: {error}") from error
+    except DNFNetError as error:
+        message = str(error)
+        if message.startswith("eval_set: "):
+            raise type(error)(f"--validation {args.validation}: {message.removeprefix('eval_set: ')}") from error
+        if isinstance(error, InvalidTargetError):
+            raise InvalidTargetError(f"--target {args.target}: {message}") from error
+        raise
     model.save(args.out)
     if not args.quiet:
         print(summary(model, task, args.target, args.out))

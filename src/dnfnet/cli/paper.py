@@ -101,7 +101,13 @@ def _add_run(actions: Any) -> None:
         "--betas", nargs="+", metavar="BETA", help="only these betas, or best:N, the best with N formulas"
     )
     part.add_argument(
-        "--partitions", nargs="+", type=int, default=range(5), metavar="I", help="of 0 to 4 (default: all)"
+        "--partitions",
+        nargs="+",
+        type=int,
+        choices=range(5),
+        default=range(5),
+        metavar="I",
+        help="of 0 to 4 (default: all)",
     )
     part.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3], metavar="SEED", help="default: 1 2 3")
     part.add_argument("--dimensions", nargs="+", type=int, metavar="D", help="features of the synthetic tasks")

@@ -31,7 +31,7 @@ from dnfnet.estimators.rows import Rows, used_rows
 from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
-from dnfnet.exceptions import InvalidParameterError
+from dnfnet.exceptions import InvalidParameterError, naming
 from dnfnet.nn import DNFNet, Ensemble, LiteralInit, Runs, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
@@ -179,7 +179,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         train_networks(self, parts, generator)
         return self
 
-    @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass; the first one starts the model, whose target is known already if there are ``classes``."""
         check_parameters(self)
@@ -214,6 +213,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
             # One row of each kind, so that no order of adding up makes another scale.
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
+            self._objective()  # a metric that cannot be is told of before the table is encoded
             self._learn_table(table, train_weight, self.target_.encode(y))
         else:
             self._check_target(y)
@@ -254,9 +254,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _eval_rows(self, eval_set: Any) -> Rows:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise InvalidParameterError("eval_set must be a tuple (X, y) or (X, y, sample_weight).")
-        table, y, weight = used_rows(*eval_set)
-        target = self.target_.encode(y)
-        return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
+        with naming("eval_set"):
+            table, y, weight = used_rows(*eval_set)
+            target = self.target_.encode(y)
+            return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
     def _learn_table(self, table: Source, weight: NDArray | None, target: NDArray) -> None:
         encoder = TableEncoder(
@@ -290,10 +291,11 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _one_network(self, generator: torch.Generator, draw_masks: bool) -> DNFNet:
         keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
         runs, ends = self.encoder_.runs
+        d_in, d_out = len(self.encoder_.encoded_names), self._objective().n_outputs
         try:
             return DNFNet(
-                len(self.encoder_.encoded_names),
-                self._objective().n_outputs,
+                d_in,
+                d_out,
                 n_formulas=self.settings_.n_formulas,
                 n_groups=self.settings_.n_groups,
                 beta=self.beta,

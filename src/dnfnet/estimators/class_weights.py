@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -62,7 +63,7 @@ def _given(class_weight: Mapping[Any, float], labels: NDArray) -> dict[Any, floa
     strange = [key for key in class_weight if key not in known]
     if strange and len(class_weight) - len(strange) < len(known):
         raise InvalidParameterError(f"class_weight has keys {strange[:5]}, which are no labels of y: {known[:10]}.")
-    bad = {key: value for key, value in class_weight.items() if not (np.isfinite(value) and value >= 0)}
+    bad = {key: value for key, value in class_weight.items() if not (isinstance(value, Real) and 0 <= value < np.inf)}
     if bad:
         raise InvalidParameterError(f"class_weight must be finite and not negative, however: {bad}")
     return {label: float(class_weight.get(label, 1.0)) for label in known}

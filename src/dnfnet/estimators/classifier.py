@@ -14,6 +14,7 @@ from sklearn.metrics import accuracy_score
 from dnfnet.estimators.arrays import distinct_labels, label_array
 from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.class_weights import ClassFactors, ClassWeight
+from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
@@ -43,17 +44,18 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
         Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
-        "auto" makes groups of 16; ``None`` is the paper's single output layer.
+        "auto" makes groups of 16, or of the nearest size that divides ``n_formulas``; ``None`` is the paper's single
+        output layer.
     n_ensemble : int
         Networks that are trained one after the other, each from another draw and, without ``eval_set``, with other rows
         to stop by; their predictions are averaged.
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
-        through that range, from 0 to 1. "auto" is chosen from rows and columns (`model.settings_`
+        through that range, standardised. "auto" is chosen from rows and columns (`model.settings_`
         tells), 8 for 7,000 rows; 1 is plain standardisation.
     single_values : bool
-        Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values, where
-        these tell of the target what finer pieces would not.
+        Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
+        whole numbers if they are few, else where these tell of the target what finer pieces would not.
     beta : float or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
     conjunctions, lengths : sequence of int
@@ -233,6 +235,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             random_state=random_state,
         )
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on training with new rows: one pass over them.
 

@@ -75,7 +75,7 @@ def make_trainer(
     name = "DNF-Net" if model.n_ensemble == 1 else f"DNF-Net {number}/{model.n_ensemble}"
     callbacks = [ProgressBar(name)] * bool(model.verbose) + list(model.callbacks)
     if time_limit is not None:
-        callbacks.append(TimeLimit(time_limit))
+        callbacks.append(TimeLimit(time_limit, told=model.time_limit))
     settings, schedule = model.settings_, schedule or model.schedule
     patience = epochs_to_wait(model.patience, 30, steps_per_epoch)
     return Trainer(

@@ -13,6 +13,7 @@ from sklearn.metrics import d2_pinball_score, r2_score
 
 from dnfnet.estimators.arrays import real_array
 from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import REGRESSOR
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.exceptions import InvalidParameterError
@@ -37,7 +38,7 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
         for more.
     quantiles : sequence of float
         Levels in (0, 1), increasing; used by ``loss="quantile"``.
-    metric : {"rmse", "mae", "pinball", "poisson_deviance"}, Metric, callable or None
+    metric : {"rmse", "mae", "r2", "pinball", "poisson_deviance"}, Metric, callable or None
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
     n_formulas, n_groups, n_ensemble, pieces, single_values, beta, conjunctions, lengths, keep_probs, localization, \
@@ -135,6 +136,7 @@ feature_selection_
         self.loss = loss
         self.quantiles = quantiles
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on training with new rows: one pass over them.
 

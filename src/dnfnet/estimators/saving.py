@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from dnfnet.exceptions import DNFNetError, ModelFileError, ModelFileWarning
 from dnfnet.nn.layout import count_literals
 from dnfnet.table import TableEncoder
 from dnfnet.training import METRICS, History, Metric
+from dnfnet.training.history import COLUMNS
 
 KINDS: dict[str, type[BaseDNFNet]] = {"DNFNetClassifier": DNFNetClassifier, "DNFNetRegressor": DNFNetRegressor}
 FITTED = ("n_iter_", "best_epoch_", "best_score_", "stop_reason_")
 MAX_CONJUNCTIONS = 10**6
 CUSTOM = "custom"
+STORABLE = int | float | str | None
 # Arguments that came later than the first files, with the values that those were made with.
 EARLIER = {
     "n_groups": None,
@@ -54,7 +57,7 @@ def save(model: BaseDNFNet, path: str | Path) -> None:
         "encoder": entry,
         "target": target,
         "fitted": {name: getattr(model, name) for name in FITTED},
-        "history": list(model.history_),
+        "history": [_storable({name: _plain(value) for name, value in row.items()}) for row in model.history_],
         "versions": _versions(),
     }
     tensors: dict[str, Any] = {f"network.{name}": value for name, value in model.network_.state_dict().items()}
@@ -168,14 +171,21 @@ def _set_fitted(model: BaseDNFNet, fitted: dict[str, Any], history: list[dict[st
 
 
 def _is_epoch(row: Any) -> bool:
-    return isinstance(row, dict) and "epoch" in row and all(isinstance(value, int | float) for value in row.values())
+    if not isinstance(row, dict) or "epoch" not in row:
+        return False
+    return all(isinstance(value, int | float if name in COLUMNS else STORABLE) for name, value in row.items())
+
+
+def _storable(row: dict[str, Any]) -> dict[str, Any]:
+    """An epoch without what a callback may have added and a file does not keep."""
+    return {name: value for name, value in row.items() if isinstance(value, STORABLE)}
 
 
 def _parameters(model: BaseDNFNet) -> dict[str, Any]:
     """Constructor arguments, without what only means something in the process that fitted."""
     # The network's own structure, also if a parameter was changed since: else the file could not be opened.
     parameters = {**model.get_params(deep=False), **model._structure}
-    parameters["metric"] = _stored_metric(parameters["metric"])
+    parameters["metric"] = _stored_metric(parameters["metric"], model._objective().metrics)
     if callable(parameters["loss"]):
         parameters["loss"] = {CUSTOM: function_name(parameters["loss"])}
     lost = [name for name in ("loss", "metric") if isinstance(parameters[name], dict)]
@@ -194,11 +204,11 @@ def _parameters(model: BaseDNFNet) -> dict[str, Any]:
     return {name: _plain(value) for name, value in parameters.items()}
 
 
-def _stored_metric(metric: Any) -> Any:
+def _stored_metric(metric: Any, known: Sequence[str]) -> Any:
     if metric is None or isinstance(metric, str):
         return metric
     name = metric.name if isinstance(metric, Metric) else function_name(metric)
-    return name if METRICS.get(name) is metric else {CUSTOM: name}
+    return name if name in known and METRICS.get(name) is metric else {CUSTOM: name}
 
 
 def _restored(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim import Optimizer
 
 from dnfnet.estimators.fitting import keep, make_trainer
 from dnfnet.estimators.rows import Rows
+from dnfnet.exceptions import InvalidParameterError
 from dnfnet.training import TensorSource, Trainer
 
 if TYPE_CHECKING:
@@ -18,19 +20,32 @@ if TYPE_CHECKING:
 def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str, Any]:
     """Train ``model`` once over ``rows`` and give the state of the optimiser and of the shuffling afterwards.
 
-    The rate is the model's ``learning_rate``, also if it changed since the last pass: a plateau of the loss means
-    little when every pass has other rows.
+    Rate and decay are the model's, also if they changed since the last pass: a plateau of the loss means little when
+    every pass has other rows.
     """
     generator = torch.Generator()
     generator.set_state(stream["generator"])
-    trainer = make_trainer(model, model.network_, generator, steps_per_epoch=1, schedule="plateau")
+    trainer = make_trainer(
+        model, model.network_, generator, steps_per_epoch=1, time_limit=model.time_limit, schedule="plateau"
+    )
     if "optimizer" in stream:
-        trainer.optimizer.load_state_dict(stream["optimizer"])
-    for group in trainer.optimizer.param_groups:
-        group["lr"] = model.settings_.learning_rate
+        _go_on(trainer.optimizer, stream["optimizer"])
     _train(trainer, rows.source(model.settings_.batch_size))
     keep(model, [trainer])
     return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}
+
+
+def _go_on(optimizer: Optimizer, state: dict[str, Any]) -> None:
+    """Take over the running means of the last pass, not its rate and decay."""
+    rates = [{name: group[name] for name in ("lr", "weight_decay")} for group in optimizer.param_groups]
+    if len(rates) != len(state["param_groups"]):
+        raise InvalidParameterError(
+            "weight_decay cannot become 0, nor cease to be it, between two calls of partial_fit: "
+            "begin with a new estimator."
+        )
+    optimizer.load_state_dict(state)
+    for group, own in zip(optimizer.param_groups, rates, strict=True):
+        group.update(own)
 
 
 def _train(trainer: Trainer, source: TensorSource) -> None:
@@ -40,8 +55,9 @@ def _train(trainer: Trainer, source: TensorSource) -> None:
     try:
         row = trainer.epoch(source)
         trainer.history.append({**row, "seconds": time.perf_counter() - started})
-        trainer.best_epoch, trainer.best_score, trainer.stop_reason = 1, row["train_loss"], "partial_fit"
+        trainer.best_epoch, trainer.best_score = 1, row["train_loss"]
         trainer.notify("on_epoch_end")
+        trainer.stop("partial_fit")
     except BaseException:
         trainer.net.load_state_dict(trainer.best_state)
         raise

@@ -37,7 +37,7 @@ class Labels:
         """Find the classes."""
         classes, _ = distinct_labels(label_array(y))
         if len(classes) < 2:
-            only = "no class" if not len(classes) else f"only one class, {classes[0]!r}"
+            only = "no class" if not len(classes) else f"only one class, {classes.tolist()[0]!r}"
             raise InvalidTargetError(f"A classifier needs rows of at least two classes, but y has {only}.")
         return cls(classes)
 

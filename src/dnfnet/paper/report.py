@@ -9,6 +9,7 @@ from pathlib import Path
 from dnfnet.paper.aggregate import Cell, Results
 from dnfnet.paper.clock import format_duration
 from dnfnet.paper.findings import ablation_order, agreement, localization_question, synthetic_findings
+from dnfnet.paper.grids import ROWS
 from dnfnet.paper.partitions import N_PARTITIONS
 from dnfnet.paper.plan import GROUPS, SEEDS, Selection
 from dnfnet.paper.render import Table
@@ -118,8 +119,6 @@ def _missing_group(results: Results, group: str, title: str) -> Iterator[str]:
 
 def _absent(results: Results, dataset: str, row: str, selection: Selection) -> int:
     """Count the trials of a row on a data set that have no result."""
-    from dnfnet.paper.grids import ROWS
-
     configs = selection.configs(row)
     found = {
         (record["seed"], record["partition"], str(sorted(record["config"].items(), key=str)))

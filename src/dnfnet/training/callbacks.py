@@ -66,13 +66,22 @@ class ProgressBar(Callback):
             self.bar.total = len(trainer.history)
         self.bar.refresh()
         self.bar.close()
+        del self.bar  # it holds the terminal, which can be neither copied nor pickled
 
 
 class TimeLimit(Callback):
-    """Stop when this many seconds have passed; the epoch that is cut short still counts."""
+    """Stop when this many seconds have passed; the epoch that is cut short still counts.
 
-    def __init__(self, seconds: float) -> None:
+    Parameters
+    ----------
+    seconds : float
+    told : float, optional
+        The limit that the reason names, where ``seconds`` is a share of it.
+    """
+
+    def __init__(self, seconds: float, *, told: float | None = None) -> None:
         self.seconds = seconds
+        self.told = seconds if told is None else told
 
     def on_fit_start(self, trainer: Trainer) -> None:  # noqa: ARG002
         """Start the clock."""
@@ -81,7 +90,7 @@ class TimeLimit(Callback):
     def on_step_end(self, trainer: Trainer) -> None:
         """Look at the clock."""
         if time.monotonic() - self.started >= self.seconds:
-            trainer.stop(f"time limit of {self.seconds:g} s reached")
+            trainer.stop(f"time limit of {self.told:g} s reached")
 
 
 class Checkpoint(Callback):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+# What the trainer itself writes, numbers all; callbacks may add more.
+COLUMNS = ("epoch", "train_loss", "valid_score", "learning_rate", "seconds")
 
 
 class History(list[dict[str, Any]]):
@@ -16,5 +20,7 @@ class History(list[dict[str, Any]]):
     """
 
     def column(self, name: str) -> list[Any]:
-        """The values of one key over all epochs."""
-        return [row[name] for row in self]
+        """The values of one key over all epochs; NaN where one has none, such as a score without validation rows."""
+        if self and not any(name in row for row in self):
+            raise KeyError(name)
+        return [row.get(name, math.nan) for row in self]

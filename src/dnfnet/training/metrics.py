@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.metrics import r2_score, roc_auc_score
 
-from dnfnet.exceptions import InvalidTargetError
+from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 
 Array = NDArray[np.float64]
 Score = Callable[[Array, NDArray, NDArray | None], float]
@@ -45,7 +45,13 @@ class Metric:
 
     def __call__(self, prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
         """The score."""
-        return float(self.function(prediction, target, weight))
+        try:
+            return float(self.function(prediction, target, weight))
+        except TypeError as error:
+            raise InvalidParameterError(
+                f"metric must be a function (prediction, target, weight) that gives a number, however {self.name} does "
+                f"not: {error}"
+            ) from error
 
     def better(self, score: float, best: float) -> bool:
         """Whether ``score`` is strictly better than ``best``."""

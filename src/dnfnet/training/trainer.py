@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -166,8 +167,8 @@ class Trainer:
         outputs, targets, weights = zip(*batches, strict=True)
         weight = None if weights[0] is None else torch.cat(weights)
         score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight)
-        if score != score:
-            raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
+        if not math.isfinite(score):
+            raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is {score}")
         return score
 
     def record(self, row: dict[str, Any]) -> None:

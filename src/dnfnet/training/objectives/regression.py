@@ -28,7 +28,7 @@ class Regression(Objective):
         the user.
     """
 
-    metrics: ClassVar[tuple[str, ...]] = ("rmse", "mae")
+    metrics: ClassVar[tuple[str, ...]] = ("rmse", "mae", "r2")
 
     def __init__(self, mean: NDArray[np.float64], deviation: NDArray[np.float64], metric: MetricChoice = None) -> None:
         super().__init__(len(mean), metric)
@@ -102,7 +102,7 @@ class PoissonRegression(Regression):
         Zeros, and the mean counts of the training rows.
     """
 
-    metrics = ("poisson_deviance", "rmse", "mae")
+    metrics = ("poisson_deviance", "rmse", "mae", "r2")
 
     def losses(self, output: Tensor, target: Tensor) -> Tensor:
         """Negative log-likelihood without its constant, averaged over the outputs."""
@@ -130,7 +130,10 @@ def regression(
 
 def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
     """The levels as a tuple of floats."""
-    levels = np.asarray(quantiles, dtype=np.float64).reshape(-1)
+    try:
+        levels = np.asarray(quantiles, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        levels = np.empty(0)
     inside = bool(((levels > 0) & (levels < 1)).all())
     if not len(levels) or not inside or (np.diff(levels) <= 0).any():
         raise InvalidParameterError(
