@@ -5,7 +5,7 @@ python benchmarks/growth.py docs/images/kernel-growth.png
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -54,4 +54,6 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figure", metavar="PNG", type=Path, help="the file to draw to")
+    main(parser.parse_args().figure)

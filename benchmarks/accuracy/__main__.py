@@ -33,7 +33,7 @@ PACKAGES = ("lightgbm", "catboost", "pytabkit")
 
 def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
-    top = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description="How good a variant is.")
     actions = top.add_subparsers(title="actions", required=True, metavar="ACTION")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--store", default="accuracy-store", metavar="DIR", help="default: %(default)s")
@@ -119,7 +119,10 @@ def _trials(args: argparse.Namespace, records: list) -> list[Trial]:
 def table(args: argparse.Namespace) -> int:
     """Print the tables."""
     store, _ = open_store(args.store, args.results)
-    bench = Bench(store.records(), args.partitions, args.seeds)
+    records = store.records()
+    if not records:
+        print(f"There are no results yet in {args.store} or {args.results}.", file=sys.stderr)
+    bench = Bench(records, args.partitions, args.seeds)
     print(markdown(bench, args.datasets, args.variants, args.reference), end="")
     return 0
 

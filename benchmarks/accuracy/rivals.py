@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.accuracy.models import Fit, Fitted, Job
 from dnfnet.compat import require
+from dnfnet.table.single_values import MOST_CODES
 from dnfnet.training.metrics import METRICS
 
 EXTRA = "accuracy"
@@ -29,15 +30,16 @@ _MAX_CATEGORIES = 255
 
 @dataclass(frozen=True)
 class Categories:
-    """Texts as categories, those of the training rows: what is new later is missing."""
+    """Texts, and codes if asked for, as categories, those of the training rows: what is new later is missing."""
 
     types: dict[str, pd.CategoricalDtype]
 
     @classmethod
-    def learn(cls, X: pd.DataFrame) -> Categories:
-        """Find the columns of texts, and their values."""
-        texts = [name for name in X if not pd.api.types.is_numeric_dtype(X[name])]
-        return cls({name: pd.CategoricalDtype(np.unique(X[name].dropna().astype(object))) for name in texts})
+    def learn(cls, X: pd.DataFrame, *, codes: bool = False) -> Categories:
+        """Find the columns of texts, with ``codes`` also of whole numbers that may be names, and their values."""
+        texts = {name for name in X if not pd.api.types.is_numeric_dtype(X[name])}
+        chosen = [name for name in X if name in texts or (codes and _may_be_codes(X[name]))]
+        return cls({name: pd.CategoricalDtype(np.unique(X[name].dropna().astype(object))) for name in chosen})
 
     def __call__(self, X: pd.DataFrame) -> pd.DataFrame:
         """The same table with these columns as categories."""
@@ -51,15 +53,19 @@ class Categories:
         return [name for name, t in self.types.items() if len(t.categories) > _MAX_CATEGORIES]
 
 
+def _may_be_codes(column: pd.Series) -> bool:
+    values = column.dropna().unique()
+    return 2 < len(values) <= MOST_CODES and bool((values == np.floor(values)).all())
+
+
 def fit_xgboost(job: Job) -> Fitted:
-    """XGBoost with categories of its own kind."""
+    """XGBoost with categories of its own kind; ``codes`` makes them of whole numbers, too."""
     xgboost = require("xgboost", EXTRA)
     kind = xgboost.XGBClassifier if job.classes else xgboost.XGBRegressor
     metric = {"roc_auc": "auc", "log_loss": "mlogloss", "r2": "rmse"}[job.split.metric]
-    to_table, train, validation = _tables(job)
-    model = kind(
-        **job.parameters, enable_categorical=True, eval_metric=metric, n_jobs=job.threads, random_state=job.seed
-    )
+    parameters = dict(job.parameters)
+    to_table, train, validation = _tables(job, codes=parameters.pop("codes", False))
+    model = kind(**parameters, enable_categorical=True, eval_metric=metric, n_jobs=job.threads, random_state=job.seed)
     model.fit(train, job.split.train.y, eval_set=[(validation, job.split.validation.y)], verbose=False)
     predict = model.predict_proba if job.classes else model.predict
     return Fitted(lambda X: predict(to_table(X)), {"best_tree": model.best_iteration + 1})
@@ -174,9 +180,9 @@ def _fit_pytabkit(name: str, job: Job) -> Fitted:
     return Fitted(lambda X: predict(categories(X).fillna(medians)))
 
 
-def _tables(job: Job) -> tuple[Categories, pd.DataFrame, pd.DataFrame]:
+def _tables(job: Job, *, codes: bool = False) -> tuple[Categories, pd.DataFrame, pd.DataFrame]:
     """What makes texts categories, and the training and validation rows with them."""
-    categories = Categories.learn(job.split.train.X)
+    categories = Categories.learn(job.split.train.X, codes=codes)
     return categories, categories(job.split.train.X), categories(job.split.validation.X)
 
 

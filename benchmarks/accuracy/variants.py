@@ -66,6 +66,7 @@ def _paper() -> Variant:
 # Every rival stops by the data set's own score on the validation rows; what is not said here is the library's default.
 _RIVALS = (
     Variant("xgboost", "xgboost", {"n_estimators": 2000, "early_stopping_rounds": 50}),
+    Variant("xgboost-codes", "xgboost", {"n_estimators": 2000, "early_stopping_rounds": 50, "codes": True}),
     Variant("xgboost-good", "xgboost", {**_MANY_TREES, **_GOOD}),
     Variant("lightgbm", "lightgbm", {"n_estimators": 2000, "early_stopping_rounds": 50}),
     Variant("catboost", "catboost", {"iterations": 2000, "early_stopping_rounds": 50}),

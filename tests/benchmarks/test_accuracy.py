@@ -236,6 +236,15 @@ def test_categories_are_those_of_the_training_rows():
     assert later["n"].tolist() == [1, 2, 3]
 
 
+def test_codes_are_categories_where_asked_for():
+    frame = pd.DataFrame(
+        {"code": [1.0, 2, 3, np.nan], "two": [0, 1, 0, 1], "part": [0.5, 1, 2, 3], "text": list("abab")}
+    )
+    assert list(Categories.learn(frame).types) == ["text"]
+    assert list(Categories.learn(frame, codes=True).types) == ["code", "text"]
+    assert Categories.learn(frame, codes=True)(frame)["code"].cat.categories.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("model", ["lightgbm", "catboost"])
 @pytest.mark.parametrize("dataset", ["titanic", "diamonds"])
 def test_rivals_of_the_extra_take_the_tables(here, model, dataset):

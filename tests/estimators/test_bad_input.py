@@ -139,7 +139,7 @@ def test_prediction_names_what_is_wrong_with_the_columns():
     model = classifier().fit(FRAME, LABELS)
     with pytest.raises(SchemaMismatchError, match="yet now missing:\n- city"):
         model.predict(FRAME[["age"]])
-    with pytest.raises(SchemaMismatchError, match="unseen at fit time:\n- new"):
+    with pytest.raises(SchemaMismatchError, match='unseen at fit time:\n- new\nextra_columns="ignore" leaves them out'):
         model.predict(FRAME.assign(new=1))
     with pytest.raises(SchemaMismatchError, match="Column 'age' was numeric in fit and is text"):
         model.predict(FRAME.astype({"age": str}))

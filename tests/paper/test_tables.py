@@ -166,7 +166,7 @@ def test_the_page(tmp_path):
     for expected in (
         "code version abc, protocol 1, on a chip",
         "Within two sems of the paper: 2",
-        "- eye, 128 formulas: 4 (0.7600) < 6 (0.8100). The order holds.",
+        "- eye, 128 formulas: 4 (0.7600) < 6 (0.8100). The order holds; not run: 5, 7, 1.",
         "with localization 0.7600 ± 0.0071, with 1/n 0.7800 ± 0.0000; 1/n minus localization, paired over partitions, "
         "0.0200 ± 0.0071; without either 0.8100 ± 0.0000, so the constant alone brings 60% of the localization's gain.",
         "- syn1, d = 50: no selection 0.620 ± 0.007, learned mask 0.720 ± 0.007, oracle mask 0.820 ± 0.007; Bayes",

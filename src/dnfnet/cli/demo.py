@@ -156,7 +156,7 @@ def draw_curves(path: Path, history: History, best_epoch: int, results: list[Res
     """DNF-Net's training loss and validation log-loss on the left, the three validation curves on the right."""
     figure = new_figure(figsize=(10, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
-    left.plot(history.column("epoch"), history.column("train_loss"), label="training loss with penalty")
+    left.plot(history.column("epoch"), history.column("train_loss"), label="training loss")
     left.plot(history.column("epoch"), history.column("valid_score"), label="validation log-loss")
     left.axvline(best_epoch, color="grey", linestyle=":", label=f"best epoch, {best_epoch}")
     left.set(title="DNF-Net", xlabel="epoch", yscale="log")

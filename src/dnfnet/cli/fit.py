@@ -188,7 +188,7 @@ def summary(model: BaseDNFNet, task: str, target: str, path: Path) -> str:
     if isinstance(model, DNFNetClassifier):
         what += f", {len(model.classes_)} classes"
     return (
-        f"{model.schema_}\n\n{what} (--task says otherwise)\n"
+        f"{model.schema_}\n\n{what} (--task changes that)\n"
         f"{model.n_iter_} epochs, {model.stop_reason_}; best validation {metric} "
         f"{model.best_score_:.4f} in epoch {model.best_epoch_}\nmodel: {path}"
     )

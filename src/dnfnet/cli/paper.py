@@ -42,7 +42,7 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "paper",
         help="reproduce the paper: run its trials, print its tables, draw its figures",
-        description=__doc__,
+        description="The paper's study, from its data to its tables and figures.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,7 +51,9 @@ def register(subparsers: Any) -> None:
     _add(actions, "tables", "print and write Tables 1, 2 and 3", tables, out="paper-results/tables")
     _add(actions, "figures", "draw Figures 1 and 2", figures, out="paper-results/figures")
     report_parser = _add(actions, "report", "write the page on the reproduction", report, out="docs/reproduction.md")
-    report_parser.add_argument("--notes", metavar="FILE", help="Markdown to put into the page as it is")
+    report_parser.add_argument(
+        "--notes", metavar="FILE", help="Markdown to put into the page as it is (default: notes.md among the results)"
+    )
     _add(actions, "export", "write the results in the form that a project commits", export, out="results")
     datasets_parser = actions.add_parser("datasets", help="say which data sets are there, and check them")
     _add_data(datasets_parser)
@@ -255,7 +257,8 @@ def report(args: argparse.Namespace) -> int:
     from dnfnet.paper.report import write_report
 
     store, results, environments = _results(args)
-    notes = Path(args.notes).read_text() if args.notes else ""
+    file = Path(args.notes or Path(args.results) / "notes.md")
+    notes = file.read_text() if args.notes or file.exists() else ""
     write_report(Path(args.out), results, store.records(), environments, notes)
     print(f"Written: {args.out}")
     return 0

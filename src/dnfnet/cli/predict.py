@@ -16,6 +16,7 @@ from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import SchemaMismatchError
 from dnfnet.table import count_rows, gathered_notes, iter_tables, write_table
 from dnfnet.table.files import separator_hint
+from dnfnet.table.matching import IGNORE_EXTRA
 
 EXAMPLE = """example:
   dnfnet predict churn.dnfnet new-customers.csv --out predictions.csv
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
         with gathered_notes():
             n_rows = write_table(args.out, predictions(model, args.table, quiet=args.quiet))
     except SchemaMismatchError as error:
-        raise SchemaMismatchError(str(error).rstrip() + hint(str(error), args.table)) from error
+        problem = str(error).removesuffix(IGNORE_EXTRA)
+        raise SchemaMismatchError(problem.rstrip() + hint(problem, args.table)) from error
     if not args.quiet:
         print(f"{n_rows} predictions: {args.out}")
     return 0

@@ -59,6 +59,9 @@ def raise_retyped(problems: list[str]) -> None:
         raise SchemaMismatchError("; ".join(problems[:_SHOWN]) + more + ": convert it, or fit again on the new table.")
 
 
+IGNORE_EXTRA = 'extra_columns="ignore" leaves them out.'
+
+
 def _match_names(found: list[str], expected: Sequence[str], extra: str) -> list[int]:
     position = {name: i for i, name in enumerate(found)}
     missing = sorted(set(expected) - set(found))
@@ -68,6 +71,7 @@ def _match_names(found: list[str], expected: Sequence[str], extra: str) -> list[
         message = "The feature names should match those that were passed during fit.\n"
         message += _listed("Feature names unseen at fit time:\n", unseen)
         message += _listed("Feature names seen at fit time, yet now missing:\n", missing)
+        message += "" if missing else IGNORE_EXTRA
         raise SchemaMismatchError(message)
     return [position[name] for name in expected]
 
