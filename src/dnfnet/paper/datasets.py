@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import DatasetMismatchError, InvalidParameterError
+from dnfnet.table.values import level_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,16 +227,9 @@ def _check(spec: DatasetSpec, what: str, expected: object, found: object) -> Non
         raise DatasetMismatchError(f"{spec.name} ({source}): expected {expected} {what}, found {found}.")
 
 
-def _label(value: Any) -> str:
-    """Write a label the same way whether a source stores it as 1, 1.0 or '1'."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
-
-
 def _encode(labels: pd.Series, spec: DatasetSpec) -> NDArray[np.int64]:
     """Turn labels into their place in ``spec.classes``."""
-    names = [_label(value) for value in labels.to_numpy()]
+    names = [level_text(value) for value in labels.to_numpy()]  # the same for 1, 1.0 and "1"
     unknown = sorted(set(names) - set(spec.classes))
     if unknown:
         raise DatasetMismatchError(f"{spec.name}: expected the classes {list(spec.classes)}, found also {unknown[:5]}.")
