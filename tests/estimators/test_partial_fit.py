@@ -110,6 +110,7 @@ def test_decay_and_rate_may_change_between_calls():
 def test_a_time_limit_cuts_a_pass_short():
     model = DNFNetClassifier(time_limit=1e-9, **SMALL).partial_fit(X, LABELS)
     assert model.stop_reason_ == "time limit of 1e-09 s reached"
+    assert {int(state["step"]) for state in model._stream["optimizer"]["state"].values()} == {1}
     assert DNFNetClassifier(**SMALL).partial_fit(X, LABELS).stop_reason_ == "partial_fit"
 
 

@@ -93,7 +93,10 @@ def test_warm_start_keeps_what_the_network_was_built_with():
     assert (model.settings_.pieces, model.settings_.n_formulas) == (built.pieces, built.n_formulas)
 
 
-@pytest.mark.parametrize(("n_formulas", "n_groups"), [(512, 32), (100, 5), (50, 2), (24, 2), (8, 1), (97, 1)])
+@pytest.mark.parametrize(
+    ("n_formulas", "n_groups"),
+    [(512, 32), (100, 5), (50, 2), (24, 2), (8, 1), (97, 1), (257, 1), (262, 1), (3, 1), (10**12, 62500000000)],
+)
 def test_groups_are_of_sixteen_or_what_is_nearest(n_formulas, n_groups):
     assert choose_settings(DNFNetClassifier(n_formulas=n_formulas), 5000, 3, 2).n_groups == n_groups
 

@@ -92,7 +92,7 @@ def test_class_weight_is_in_the_validation_score():
     ("class_weight", "message"),
     [
         ({"spam": 2.0}, r"class_weight has keys \['spam'\], which are no labels of y: \[0, 1, 2\]"),
-        ({0: -1.0}, "must be finite and not negative"),
+        ({0: -1.0}, "must have numbers that are finite and not negative"),
         ({0: 0.0, 1: 0.0, 2: 0.0}, "zero for the class of every row"),
         ("balance", "The 'class_weight' parameter"),
     ],

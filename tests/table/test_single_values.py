@@ -125,8 +125,8 @@ def test_state_comes_back_and_damaged_values_are_refused():
         TableEncoder.from_state(entry, arrays)
 
 
-def names_with(target, values):
-    encoder = TableEncoder(pieces=4, min_level_rows=2).fit(np.array(values, dtype=float)[:, None], None, target)
+def names_with(target, values, weights=None):
+    encoder = TableEncoder(pieces=4, min_level_rows=2).fit(np.array(values, dtype=float)[:, None], weights, target)
     return singles(encoder)
 
 
@@ -142,14 +142,24 @@ def test_only_values_that_tell_more_than_their_pieces_have_inputs(kind):
 
 
 @pytest.mark.parametrize("n_rows", [300, 1000, 4000])
-@pytest.mark.parametrize("classes", [True, False])
-def test_chance_is_no_reason_for_inputs(n_rows, classes):
+@pytest.mark.parametrize("classes", [2, 10, None])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_chance_is_no_reason_for_inputs(n_rows, classes, weighted):
     draw = np.random.default_rng(0)
     fits = 0
     for _ in range(20):
-        target = draw.integers(0, 2, n_rows) if classes else draw.normal(size=n_rows)
-        fits += bool(names_with(target, draw.integers(0, 60, n_rows)))
+        target = draw.integers(0, classes, n_rows) if classes else draw.normal(size=n_rows)
+        weights = draw.lognormal(sigma=1.5, size=n_rows) if weighted else None
+        fits += bool(names_with(target, draw.integers(0, 60, n_rows), weights))
     assert fits <= 1
+
+
+def test_small_effects_on_many_classes_are_seen():
+    """Each code prefers a class of ten a little, as one row in five would show."""
+    draw = np.random.default_rng(0)
+    codes = draw.integers(0, 100, 4000)
+    target = np.where(draw.random(4000) < 0.2, codes * 7 % 10, draw.integers(0, 10, 4000))
+    assert len(names_with(target, codes)) > 90
 
 
 def test_values_that_pieces_tell_apart_have_inputs_whatever_they_tell():

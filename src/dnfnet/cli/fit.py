@@ -16,6 +16,7 @@ from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.exceptions import DNFNetError, InvalidParameterError, InvalidTableError, InvalidTargetError
 from dnfnet.table import read_table, refuse_duplicates
 from dnfnet.table.files import separator_hint
+from dnfnet.table.matching import IGNORE_EXTRA
 
 MANY_NUMBERS = 20
 
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     except DNFNetError as error:
         message = str(error)
         if message.startswith("eval_set: "):
-            raise type(error)(f"--validation {args.validation}: {message.removeprefix('eval_set: ')}") from error
+            message = message.removeprefix("eval_set: ").replace(IGNORE_EXTRA, "drop them from the file.")
+            raise type(error)(f"--validation {args.validation}: {message}") from error
         if isinstance(error, InvalidTargetError):
             raise InvalidTargetError(f"--target {args.target}: {message}") from error
         raise

@@ -65,7 +65,7 @@ def _given(class_weight: Mapping[Any, float], labels: NDArray) -> dict[Any, floa
         raise InvalidParameterError(f"class_weight has keys {strange[:5]}, which are no labels of y: {known[:10]}.")
     bad = {key: value for key, value in class_weight.items() if not (isinstance(value, Real) and 0 <= value < np.inf)}
     if bad:
-        raise InvalidParameterError(f"class_weight must be finite and not negative, however: {bad}")
+        raise InvalidParameterError(f"class_weight must have numbers that are finite and not negative, however: {bad}")
     return {label: float(class_weight.get(label, 1.0)) for label in known}
 
 

@@ -240,10 +240,10 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         """Go on training with new rows: one pass over them.
 
         The first call on a model without a fit fixes what later calls cannot change: columns and their encoding,
-        classes, and the network. Each call takes one pass in batches of ``batch_size``, at the constant rate
-        ``learning_rate``, and goes on with the running state of the optimiser (which pickle keeps and a model file does
-        not). There are no validation rows and no early stopping. After ``fit`` it goes on from the fitted weights;
-        ``fit`` itself always starts afresh, unless ``warm_start`` is set.
+        classes, and the network. Each call takes one pass in batches of ``batch_size``, cut short by ``time_limit``,
+        at the constant rate ``learning_rate``, and goes on with the running state of the optimiser (which pickle keeps
+        and a model file does not). There are no validation rows and no early stopping. After ``fit`` it goes on from
+        the fitted weights; ``fit`` itself always starts afresh, unless ``warm_start`` is set.
 
         Parameters
         ----------

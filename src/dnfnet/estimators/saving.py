@@ -32,7 +32,8 @@ KINDS: dict[str, type[BaseDNFNet]] = {"DNFNetClassifier": DNFNetClassifier, "DNF
 FITTED = ("n_iter_", "best_epoch_", "best_score_", "stop_reason_")
 MAX_CONJUNCTIONS = 10**6
 CUSTOM = "custom"
-STORABLE = int | float | str | None
+NUMBER = int | float
+PLAIN = NUMBER | str | None
 # Arguments that came later than the first files, with the values that those were made with.
 EARLIER = {
     "n_groups": None,
@@ -57,7 +58,7 @@ def save(model: BaseDNFNet, path: str | Path) -> None:
         "encoder": entry,
         "target": target,
         "fitted": {name: getattr(model, name) for name in FITTED},
-        "history": [_storable({name: _plain(value) for name, value in row.items()}) for row in model.history_],
+        "history": [_epoch(row) for row in model.history_],
         "versions": _versions(),
     }
     tensors: dict[str, Any] = {f"network.{name}": value for name, value in model.network_.state_dict().items()}
@@ -170,15 +171,21 @@ def _set_fitted(model: BaseDNFNet, fitted: dict[str, Any], history: list[dict[st
     model.history_ = History(history)
 
 
+def _epoch(row: dict[str, Any]) -> dict[str, Any]:
+    plain = {name: _plain(value) for name, value in row.items()}
+    return {name: value for name, value in plain.items() if _is_storable(name, value)}
+
+
 def _is_epoch(row: Any) -> bool:
     if not isinstance(row, dict) or "epoch" not in row:
         return False
-    return all(isinstance(value, int | float if name in COLUMNS else STORABLE) for name, value in row.items())
+    return all(_is_storable(name, value) for name, value in row.items())
 
 
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    """An epoch without what a callback may have added and a file does not keep."""
-    return {name: value for name, value in row.items() if isinstance(value, STORABLE)}
+def _is_storable(name: Any, value: Any) -> bool:
+    """Whether a file keeps this of an epoch: its numbers, and what is plain of that which callbacks may have added."""
+    kind = NUMBER if name in COLUMNS else PLAIN
+    return isinstance(name, str) and not name.startswith("$") and isinstance(value, kind)
 
 
 def _parameters(model: BaseDNFNet) -> dict[str, Any]:

@@ -4,7 +4,8 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 
 - a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes, in groups of
-  16, or of what is nearest to it and divides a number of formulas that was given, each with its own output layer;
+  16, or of what is nearest to it from 4 to 64 and divides a number of formulas that was given, each with its own
+  output layer;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
   most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
@@ -68,7 +69,7 @@ def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: i
     n_formulas = int(_or(model.n_formulas, 512 if large else _formulas(n_rows)))
     return Settings(
         n_formulas=n_formulas,
-        n_groups=None if model.n_groups is None else int(_or(model.n_groups, _groups(n_formulas))),
+        n_groups=None if model.n_groups is None else _groups(model.n_groups, n_formulas),
         pieces=int(_or(model.pieces, _pieces(n_rows, n_columns))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
@@ -91,9 +92,11 @@ def _formulas(n_rows: int) -> int:
     return 64 if n_rows < 1000 else 128 if n_rows < MANY_ROWS else 256
 
 
-def _groups(n_formulas: int) -> int:
-    sizes = [size for size in range(1, n_formulas + 1) if n_formulas % size == 0]
-    return n_formulas // min(sizes, key=lambda size: abs(math.log(size / GROUP_SIZE)))
+def _groups(given: int | str, n_formulas: int) -> int:
+    if not isinstance(given, str):
+        return int(given)
+    sizes = [size for size in range(GROUP_SIZE // 4, GROUP_SIZE * 4 + 1) if n_formulas % size == 0]
+    return n_formulas // min(sizes, key=lambda size: abs(math.log(size / GROUP_SIZE))) if sizes else 1
 
 
 def _epochs(n_rows: int, batch_size: int, steps: int, least: int) -> int:

@@ -37,7 +37,8 @@ class Labels:
         """Find the classes."""
         classes, _ = distinct_labels(label_array(y))
         if len(classes) < 2:
-            only = "no class" if not len(classes) else f"only one class, {classes.tolist()[0]!r}"
+            shown = [str(label) if classes.dtype.kind in "mM" else repr(label) for label in classes.astype(object)]
+            only = f"only one class, {shown[0]}" if shown else "no class"
             raise InvalidTargetError(f"A classifier needs rows of at least two classes, but y has {only}.")
         return cls(classes)
 

@@ -73,8 +73,8 @@ def ablation_order(results: Results) -> list[str]:
     if not lines:
         return []
     expected = (
-        "By the paper's means of the test log-loss, Experiment 4 is below 5, 6 and 7, and these are below 1; 6 and 7 "
-        "are close to each other, in either order. Means over the partitions that were run:"
+        "By the paper's means of the test log-loss, Experiment 4 is below 5, 6 and 7, and these are below 1 (but for "
+        "gesture with 128 formulas, where 5 is 0.001 below 4). Means over the partitions that were run:"
     )
     return [expected, "\n".join(lines)]
 

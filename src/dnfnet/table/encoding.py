@@ -9,6 +9,7 @@ rows.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,10 +68,12 @@ def without_rarest(
         for i, scale in enumerate(own[column.single_value_inputs], column.single_value_inputs.start)
     ]
     # Of equally rare values those that come first stay.
-    rarest = {(c, i) for _, c, i in sorted(singles, key=lambda single: (-single[0], *single[1:]))[most:]}
+    rarest: dict[int, set[int]] = defaultdict(set)
+    for _, c, i in sorted(singles, key=lambda single: (-single[0], *single[1:]))[most:]:
+        rarest[c].add(i)
     thinned = [
-        _without(column, own, {i for c, i in rarest if c == number})
-        for number, (column, own) in enumerate(zip(columns, scales, strict=True))
+        _without(column, own, rarest[c]) if c in rarest else (column, own)
+        for c, (column, own) in enumerate(zip(columns, scales, strict=True))
     ]
     return [column for column, _ in thinned], [own for _, own in thinned]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.metrics import r2_score, roc_auc_score
 
-from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
+from dnfnet.exceptions import DNFNetError, InvalidParameterError, InvalidTargetError
 
 Array = NDArray[np.float64]
 Score = Callable[[Array, NDArray, NDArray | None], float]
@@ -47,7 +47,9 @@ class Metric:
         """The score."""
         try:
             return float(self.function(prediction, target, weight))
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
+            if isinstance(error, DNFNetError):
+                raise
             raise InvalidParameterError(
                 f"metric must be a function (prediction, target, weight) that gives a number, however {self.name} does "
                 f"not: {error}"
@@ -104,7 +106,10 @@ def mae(prediction: Array, target: NDArray, weight: NDArray | None = None) -> fl
 
 def r2(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:
     """Share of the variance that is explained; of several outputs, the mean over them."""
-    return float(r2_score(target, prediction, sample_weight=weight))
+    if len(target) < 2:
+        raise InvalidTargetError("R² needs two validation rows: pass an eval_set that has them, or another metric.")
+    unit = max(np.abs(target).max(), np.abs(prediction).max(), np.finfo(np.float64).tiny)  # squares might overflow
+    return float(r2_score(target / unit, prediction / unit, sample_weight=weight))
 
 
 def poisson_deviance(prediction: Array, target: NDArray, weight: NDArray | None = None) -> float:

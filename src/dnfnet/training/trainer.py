@@ -122,6 +122,10 @@ class Trainer:
                 self.recover(error)
                 continue
             self.record({**row, "seconds": time.perf_counter() - started})
+        if self.history and self.best_epoch == 0:
+            raise NonFiniteLossError(
+                f"the validation score {self.objective.metric.name} is {self.best_score} in every epoch"
+            )
 
     def epoch(self, train: BatchSource, valid: BatchSource | None = None) -> dict[str, Any]:
         """Every training row once, then the validation score."""
@@ -167,8 +171,8 @@ class Trainer:
         outputs, targets, weights = zip(*batches, strict=True)
         weight = None if weights[0] is None else torch.cat(weights)
         score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight)
-        if not math.isfinite(score):
-            raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is {score}")
+        if math.isnan(score):
+            raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
         return score
 
     def record(self, row: dict[str, Any]) -> None:
