@@ -56,15 +56,6 @@ class MissingDependencyError(DNFNetError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
 
 
-@contextmanager
-def naming(place: str) -> Iterator[None]:
-    """Say in front of every error of the block which of several arguments or files it is about."""
-    try:
-        yield
-    except DNFNetError as error:
-        raise type(error)(f"{place}: {error}") from error
-
-
 class TrainingWarning(UserWarning):
     """Training went on or ended in a way that the user should know of."""
 
@@ -79,3 +70,12 @@ class TableWarning(UserWarning):
 
 class ModelFileWarning(UserWarning):
     """A model file does not hold everything that the model has; the message says what."""
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Say in front of every error of the block which of several arguments or files it is about."""
+    try:
+        yield
+    except DNFNetError as error:
+        raise type(error)(f"{place}: {error}") from error

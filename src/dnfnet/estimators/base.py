@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -231,10 +230,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _set_settings(self, n_rows: int, n_columns: int, n_classes: int, fresh: bool) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
         settings = choose_settings(self, n_rows, n_columns, n_classes)
-        if not fresh:
-            built = self.settings_
-            settings = replace(settings, n_formulas=built.n_formulas, n_groups=built.n_groups, pieces=built.pieces)
-        self.settings_ = settings
+        self.settings_ = settings if fresh else settings.with_network_of(self.settings_)
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""

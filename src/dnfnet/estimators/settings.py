@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class Settings:
     max_epochs: int
     learning_rate: float
     weight_decay: float
+
+    def with_network_of(self, built: Settings) -> Settings:
+        """These, but for the sizes of a network that is there already."""
+        return replace(self, n_formulas=built.n_formulas, n_groups=built.n_groups, pieces=built.pieces)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for a file."""
