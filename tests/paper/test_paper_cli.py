@@ -37,11 +37,21 @@ def test_from_trials_to_the_page(here, capsys):
     assert call("export") == 0
     assert call("tables", "--store", "elsewhere") == 0
     assert call("figures") == 0
+    (here / "results" / "notes.md").write_text("What a person adds.")
     assert call("report") == 0
+    assert "## Notes\n\nWhat a person adds." in (here / "docs" / "reproduction.md").read_text()
     assert (here / "results" / "syn1.jsonl").exists()
     assert (here / "paper-results" / "tables" / "table3.tex").exists()
     assert (here / "paper-results" / "figures" / "figure2.pdf").exists()
     assert "| syn1     | synthetic-fcn | 2 " in (here / "docs" / "reproduction.md").read_text()
+
+
+@pytest.mark.parametrize("number", ["-1", "5", "all"])
+def test_a_partition_that_is_not_there(here, capsys, number):
+    with pytest.raises(SystemExit):
+        call(*RUN, f"--partitions={number}")
+    assert "argument --partitions: invalid" in capsys.readouterr().err
+    assert not (here / "paper-results").exists()
 
 
 def test_committed_results_are_not_run_again(here, capsys):
