@@ -31,7 +31,7 @@ from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
-from dnfnet.nn import DNFNet, Ensemble, LiteralInit, Runs, nets_of
+from dnfnet.nn import Beta, DNFNet, Ensemble, LiteralInit, Runs, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
@@ -52,7 +52,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
-        beta: float | None = None,
+        beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
@@ -294,7 +294,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
                 d_out,
                 n_formulas=self.settings_.n_formulas,
                 n_groups=self.settings_.n_groups,
-                beta=self.beta,
+                beta=self._structure["beta"],
                 conjunctions=tuple(self.conjunctions),
                 lengths=tuple(self.lengths),
                 keep_probs=keep_probs,

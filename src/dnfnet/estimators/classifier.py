@@ -18,7 +18,7 @@ from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
-from dnfnet.nn import LiteralInit
+from dnfnet.nn import Beta, LiteralInit
 from dnfnet.training import Callback, LossFunction, MetricChoice
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     single_values : bool
         Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
         whole numbers if they are few, else where these tell of the target what finer pieces would not.
-    beta : float or None
-        Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
+    beta : float, sequence of float or None, or None
+        Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out. Of several, the ``i``-th
+        group of formulas takes the ``i``-th, cyclically: with ``(None, 0.7)`` every second group selects.
     conjunctions, lengths : sequence of int
         Conjunctions per formula and literals per conjunction, cyclically.
     keep_probs : sequence of float or None
@@ -147,7 +148,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
-        beta: float | None = None,
+        beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),

@@ -22,7 +22,7 @@ SHARED: dict[str, list[Any]] = {
     "n_ensemble": [Interval(Integral, 1, None, closed="left")],
     "pieces": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "single_values": ["boolean"],
-    "beta": [Interval(Real, 0, None, closed="neither"), None],
+    "beta": [Interval(Real, 0, None, closed="neither"), "array-like", None],
     "conjunctions": ["array-like"],
     "lengths": ["array-like"],
     "keep_probs": ["array-like", None],

@@ -17,7 +17,7 @@ from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import REGRESSOR
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.exceptions import InvalidParameterError
-from dnfnet.nn import LiteralInit
+from dnfnet.nn import Beta, LiteralInit
 from dnfnet.training import Callback, LossFunction, MetricChoice, RealLoss
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ feature_selection_
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
-        beta: float | None = None,
+        beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),

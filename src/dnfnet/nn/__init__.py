@@ -8,9 +8,10 @@ from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.network import DNFNet
 from dnfnet.nn.runs import Runs
-from dnfnet.nn.selection import FeatureSelection, binary_threshold, elastic_net, straight_through_sign
+from dnfnet.nn.selection import Beta, FeatureSelection, binary_threshold, elastic_net, straight_through_sign
 
 __all__ = [
+    "Beta",
     "DNNF",
     "DNFNet",
     "DenseBlock",

@@ -13,7 +13,7 @@ from dnfnet.nn.heads import GroupHeads, Head
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
 from dnfnet.nn.runs import Runs
-from dnfnet.nn.selection import FeatureSelection
+from dnfnet.nn.selection import Beta, FeatureSelection
 
 STRUCTURES = {"dnf": DNNF, "dense": DenseBlock}
 
@@ -32,8 +32,9 @@ class DNFNet(nn.Module):
         Number of outputs: one logit for two classes, one per class for more.
     n_formulas : int
         Number of DNNF formulas.
-    beta : float or None
-        Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out.
+    beta : float, sequence of float or None, or None
+        Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out. Of several, the ``i``-th
+        group takes the ``i``-th, cyclically; without groups, all formulas take the first.
     conjunctions : sequence of int
         Conjunctions of a formula: formula ``i`` takes the ``i``-th, cyclically.
     lengths : sequence of int
@@ -68,7 +69,7 @@ class DNFNet(nn.Module):
         d_out: int,
         *,
         n_formulas: int,
-        beta: float | None,
+        beta: Beta,
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
@@ -93,6 +94,7 @@ class DNFNet(nn.Module):
                 beta=beta,
                 keep_probs=keep_probs,
                 run=len(layout.conjunctions),
+                beta_run=-(-n_formulas // (n_groups or 1)),
                 generator=generator,
             )
         self.block = STRUCTURES[structure](

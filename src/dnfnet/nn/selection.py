@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 MOST_DRAWS = 1000
+
+# One for all formulas; or several, cyclically, where None is a formula without a trainable mask.
+Beta = float | Sequence[float | None] | None
 
 
 class _StraightThroughSign(torch.autograd.Function):
@@ -35,7 +39,7 @@ def binary_threshold(x: Tensor, epsilon: float) -> Tensor:
     return 0.5 * straight_through_sign(x.abs() - epsilon) + 0.5
 
 
-def elastic_net(trainable: Tensor, random: Tensor, alpha: Tensor, *, beta: float, epsilon: float = 1.0) -> Tensor:
+def elastic_net(trainable: Tensor, random: Tensor, alpha: Tensor, *, beta: float | Tensor, epsilon: float = 1.0) -> Tensor:
     """Modified elastic net of each formula, over the features that its random mask keeps.
 
     Parameters
@@ -44,7 +48,7 @@ def elastic_net(trainable: Tensor, random: Tensor, alpha: Tensor, *, beta: float
         The masks m_t and m_s.
     alpha : Tensor of shape ()
         Balances the two parts through its sigmoid.
-    beta : float
+    beta : float or Tensor of shape (n_formulas,)
         Where the entries are drawn to, as a multiple of ``epsilon``: lower values select fewer features.
     epsilon : float
         The threshold of the mask.
@@ -97,12 +101,15 @@ class FeatureSelection(nn.Module):
     Parameters
     ----------
     n_formulas, d_in : int
-    beta : float or None
-        Strength of the selection; ``None`` leaves the trainable mask out.
+    beta : float, sequence of float or None, or None
+        Strength of the selection; ``None`` leaves the trainable mask out. Of several, one step every ``beta_run``
+        formulas, cyclically.
     keep_probs : sequence of float or None
         Probabilities of the random mask; ``None`` leaves the random mask out.
     run : int
         How many formulas in a row share a probability.
+    beta_run : int
+        How many formulas in a row share a beta.
     epsilon : float
         Threshold of the trainable mask.
     generator : torch.Generator, optional
@@ -114,61 +121,72 @@ class FeatureSelection(nn.Module):
     torch.Size([8, 5])
     >>> round(FeatureSelection(8, 5, beta=0.7).penalty().item(), 4)
     0.7875
+    >>> FeatureSelection(8, 5, beta=(None, 0.7), beta_run=2).masked
+    tensor([2, 3, 6, 7])
     """
 
     random_mask: Tensor | None
+    masked: Tensor
 
     def __init__(
         self,
         n_formulas: int,
         d_in: int,
         *,
-        beta: float | None,
+        beta: Beta,
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
         run: int = 4,
+        beta_run: int = 1,
         epsilon: float = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         if min(n_formulas, d_in) < 1:
             raise ValueError(f"n_formulas and d_in must be at least 1, however: {n_formulas=}, {d_in=}")
-        _check_selection(beta, keep_probs, epsilon)
+        cycle = tuple(beta) if isinstance(beta, Sequence) else (beta,)
+        _check_selection(cycle, keep_probs, epsilon)
         self.n_formulas, self.d_in = n_formulas, d_in
         self.beta, self.epsilon = beta, epsilon
         masks = None
         if keep_probs is not None:
             masks = random_masks(n_formulas, d_in, keep_probs, run=run, generator=generator)
         self.register_buffer("random_mask", masks)
-        if beta is None:
+        of_formula = [cycle[i // beta_run % len(cycle)] for i in range(n_formulas)]
+        chosen = {i: value for i, value in enumerate(of_formula) if value is not None}
+        self.register_buffer("masked", torch.tensor(list(chosen), dtype=torch.int64), persistent=False)
+        self.betas = tuple(chosen.values())
+        if chosen:
+            self.mask = nn.Parameter(torch.full((len(chosen), d_in), epsilon + 0.5))
+            self.alpha = nn.Parameter(torch.zeros(()))
+        else:
             self.register_parameter("mask", None)
             self.register_parameter("alpha", None)
-        else:
-            self.mask = nn.Parameter(torch.full((n_formulas, d_in), epsilon + 0.5))
-            self.alpha = nn.Parameter(torch.zeros(()))
 
     def forward(self) -> Tensor | None:
         """Both masks together, or ``None`` when neither is there."""
         if self.mask is None:
             return None if self.random_mask is None else self.random_mask.to(torch.get_default_dtype())
         chosen = binary_threshold(self.mask, self.epsilon)
+        if len(chosen) < self.n_formulas:
+            chosen = chosen.new_ones(self.n_formulas, self.d_in).index_copy(0, self.masked, chosen)
         return chosen if self.random_mask is None else chosen * self.random_mask
 
     def penalty(self) -> Tensor:
-        """Mean of the modified elastic net over the formulas; 0 without a trainable mask."""
+        """Mean of the modified elastic net over the formulas; it is 0 of one without a trainable mask."""
         if self.mask is None:
             return torch.zeros(())
-        random = torch.ones_like(self.mask) if self.random_mask is None else self.random_mask.to(self.mask)
-        assert self.beta is not None
-        return elastic_net(self.mask, random, self.alpha, beta=self.beta, epsilon=self.epsilon).mean()
+        random = torch.ones_like(self.mask) if self.random_mask is None else self.random_mask[self.masked].to(self.mask)
+        penalties = elastic_net(self.mask, random, self.alpha, beta=self.mask.new_tensor(self.betas), epsilon=self.epsilon)
+        return penalties.mean() * (len(penalties) / self.n_formulas)
 
     def extra_repr(self) -> str:
         """What ``print(module)`` shows."""
         return f"n_formulas={self.n_formulas}, d_in={self.d_in}, beta={self.beta}"
 
 
-def _check_selection(beta: float | None, keep_probs: Sequence[float] | None, epsilon: float) -> None:
-    if beta is not None and not (math.isfinite(beta) and beta > 0):
-        raise ValueError(f"beta must be a positive number or None, however: {beta=}")
+def _check_selection(betas: Sequence[float | None], keep_probs: Sequence[float] | None, epsilon: float) -> None:
+    if not betas or not all(beta is None or (isinstance(beta, Real) and 0 < beta < math.inf) for beta in betas):
+        raise ValueError(f"beta must be a positive number, None, or several of these, however: beta={betas}")
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, however: {epsilon=}")
     if keep_probs is not None and not (len(keep_probs) and all(0 < p <= 1 for p in keep_probs)):
