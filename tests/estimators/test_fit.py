@@ -205,6 +205,16 @@ def test_feature_selection_is_what_each_formula_kept():
     assert everything.feature_selection_.all()
 
 
+def test_every_second_group_selects():
+    """Those of the default; a sequence of any kind gives others, and one for all gives all."""
+    X, y = table()
+    small = {**SMALL, "n_formulas": 16, "n_groups": 4}
+    for beta, masked in ((DNFNetClassifier().beta, [4, 5, 6, 7, 12, 13, 14, 15]), (np.array([0.7, 1.0]), range(16)),
+                         (0.7, range(16)), ([0.7, None, None], [0, 1, 2, 3, 12, 13, 14, 15])):  # fmt: skip
+        model = DNFNetClassifier(**{**small, "beta": beta}).fit(X, y)
+        assert model.network_.block.selection.masked.tolist() == list(masked)
+
+
 @pytest.mark.parametrize("options", [{"structure": "dense"}, {"localization": None}, {"localization": "uniform"}])
 def test_parts_can_be_left_out(options):
     X, y = table()
@@ -280,7 +290,8 @@ def test_not_fitted():
 
 @pytest.mark.parametrize(
     ("options", "name"),
-    [({"n_formulas": 0}, "n_formulas"), ({"beta": -1}, "beta"), ({"localization": "sharp"}, "localization"),
+    [({"n_formulas": 0}, "n_formulas"), ({"beta": -1}, "beta"), ({"beta": (None, "x")}, "beta"),
+     ({"localization": "sharp"}, "localization"),
      ({"validation_fraction": 1.0}, "validation_fraction"), ({"metric": "brier"}, "metric"),
      ({"conjunctions": (0,)}, "conjunctions")],
 )  # fmt: skip

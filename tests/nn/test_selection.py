@@ -72,9 +72,34 @@ def test_either_mask_can_be_left_out():
     assert only_random.penalty().item() == 0
 
 
+def test_several_betas_take_turns():
+    """Formulas 2, 3, 6 and 7 have masks; at the start, β = 0.7 costs 0.7875 and β = 1.3 costs 0.3375 each."""
+    selection = FeatureSelection(8, 3, beta=(None, 0.7), beta_run=2, keep_probs=None)
+    assert selection.masked.tolist() == [2, 3, 6, 7]
+    assert selection.penalty().item() == pytest.approx(0.7875 / 2)
+    both = FeatureSelection(6, 3, beta=(0.7, None, 1.3), keep_probs=None)
+    assert both.masked.tolist() == [0, 2, 3, 5]
+    assert both.penalty().item() == pytest.approx((0.7875 + 0.3375) / 3)
+
+
+def test_a_formula_without_a_beta_keeps_what_the_random_mask_does():
+    selection = FeatureSelection(8, 30, beta=(None, 0.7), beta_run=4, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        selection.mask[:, ::2] = 0.9
+    kept = selection().bool()
+    assert torch.equal(kept[:4], selection.random_mask[:4])
+    assert not kept[4:, ::2].any()
+    assert torch.equal(kept[4:, 1::2], selection.random_mask[4:, 1::2])
+    selection().sum().backward()
+    assert torch.equal(selection.mask.grad != 0, selection.random_mask[4:])
+
+
 @pytest.mark.parametrize(
     ("options", "name"),
     [
+        ({"beta": ()}, "beta"),
+        ({"beta": (None, -1.0)}, "beta"),
+        ({"beta": (None, "0.7")}, "beta"),
         ({"beta": 0}, "beta"),
         ({"beta": float("nan")}, "beta"),
         ({"beta": 1, "keep_probs": (0.0,)}, "keep_probs"),

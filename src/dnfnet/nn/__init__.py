@@ -11,8 +11,8 @@ from dnfnet.nn.runs import Runs
 from dnfnet.nn.selection import Beta, FeatureSelection, binary_threshold, elastic_net, straight_through_sign
 
 __all__ = [
-    "Beta",
     "DNNF",
+    "Beta",
     "DNFNet",
     "DenseBlock",
     "Ensemble",

@@ -39,7 +39,9 @@ def binary_threshold(x: Tensor, epsilon: float) -> Tensor:
     return 0.5 * straight_through_sign(x.abs() - epsilon) + 0.5
 
 
-def elastic_net(trainable: Tensor, random: Tensor, alpha: Tensor, *, beta: float | Tensor, epsilon: float = 1.0) -> Tensor:
+def elastic_net(
+    trainable: Tensor, random: Tensor, alpha: Tensor, *, beta: float | Tensor, epsilon: float = 1.0
+) -> Tensor:
     """Modified elastic net of each formula, over the features that its random mask keeps.
 
     Parameters
@@ -176,7 +178,8 @@ class FeatureSelection(nn.Module):
         if self.mask is None:
             return torch.zeros(())
         random = torch.ones_like(self.mask) if self.random_mask is None else self.random_mask[self.masked].to(self.mask)
-        penalties = elastic_net(self.mask, random, self.alpha, beta=self.mask.new_tensor(self.betas), epsilon=self.epsilon)
+        betas = self.mask.new_tensor(self.betas)
+        penalties = elastic_net(self.mask, random, self.alpha, beta=betas, epsilon=self.epsilon)
         return penalties.mean() * (len(penalties) / self.n_formulas)
 
     def extra_repr(self) -> str:
