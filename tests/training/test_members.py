@@ -43,3 +43,46 @@ def test_predictions_are_averaged_after_the_link(kind):
     output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0))
     each = [objective.predictions(output[:, i]) for i in range(5)]
     np.testing.assert_allclose(objective.predictions(output), np.mean(each, axis=0), rtol=1e-12)
+
+
+# Members that not every row is for.
+
+COUNTS = torch.tensor([[1.0, 0, 1, 0, 1], [0, 0, 0, 2, 0], [3, 3, 3, 3, 0]])
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_a_row_may_have_a_weight_for_each_member(kind):
+    objective, target = OBJECTIVES[kind]
+    output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    loss = objective.loss(output, target, COUNTS)
+    each = [objective.loss(output[:, i], target, COUNTS[:, i]) for i in range(5)]
+    torch.testing.assert_close(loss, torch.stack(each).mean())
+    loss.backward()
+    learned = output.grad.abs().sum(-1) > 0
+    assert torch.equal(learned, COUNTS > 0)
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_only_members_with_a_weight_predict_a_row(kind):
+    objective, _ = OBJECTIVES[kind]
+    output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0))
+    each = np.stack([objective.predictions(output[:, i]) for i in range(5)])
+    expected = [each[[0, 2, 4], 0].mean(0), each[3, 1], each[:4, 2].mean(0)]
+    np.testing.assert_allclose(objective.predictions(output, COUNTS), np.stack(expected), rtol=1e-6)
+
+
+def test_the_score_of_members_weighs_the_rows():
+    """Rows count 1, 2 and 3 here; where they count the same, the metric is told of no weights."""
+    seen = []
+
+    def metric(prediction, target, weight):
+        seen.append((prediction, weight))
+        return 0.5
+
+    objective = BinaryClassification(metric)
+    output = torch.randn(3, 5, 1, generator=torch.Generator().manual_seed(0))
+    objective.score(output, torch.tensor([0.0, 1.0, 1.0]), COUNTS)
+    objective.score(output, torch.tensor([0.0, 1.0, 1.0]), (COUNTS > 0).float())
+    assert seen[0][1].tolist() == [1, 2, 3]
+    assert seen[1][1] is None
+    np.testing.assert_allclose(seen[0][0], objective.predictions(output, COUNTS))

@@ -19,7 +19,7 @@ from dnfnet.training import TensorSource
 
 @dataclass(frozen=True)
 class Rows:
-    """Features, targets and, optionally, weights of the same rows.
+    """Features, targets and, optionally, weights of the same rows, ``(rows,)`` or ``(rows, members of a network)``.
 
     With ``chosen`` the matrix has others too, and these are its rows of those numbers: an encoded table is large, and
     its training rows are most of it.
@@ -53,6 +53,11 @@ class Rows:
         first = self.take(first_of_each(kinds))
         totals = total_weights(kinds, self.weight)
         return replace(first, weight=None if (totals == totals[0]).all() else totals)
+
+    def for_members(self, counts: NDArray[np.bool_]) -> Rows:
+        """The same rows with a weight for each member of a network: theirs where they count for it, and 0 elsewhere."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return replace(self, weight=counts * weight[:, np.newaxis])
 
     def source(self, batch_size: int) -> TensorSource:
         """Batches of these rows, with weights that average 1."""

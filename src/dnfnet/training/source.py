@@ -39,7 +39,7 @@ class TensorSource:
     ----------
     x : Tensor of shape (rows, d_in)
     target : Tensor of shape (rows, ...)
-    weight : Tensor of shape (rows,), optional
+    weight : Tensor of shape (rows,) or (rows, members of the network), optional
     batch_size : int
     chosen : Tensor of shape (rows,), optional
         Which rows of ``x`` these are, where it has others too: a part of a matrix need not be copied.
