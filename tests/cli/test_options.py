@@ -96,3 +96,13 @@ def test_decimal_targets_are_numbers(tmp_path, capsys):
     code, model = fit(tmp_path / "table.parquet", "--target", "y")
     assert code == 0, capsys.readouterr().err
     assert isinstance(load(model), DNFNetRegressor)
+
+
+@pytest.mark.parametrize(
+    ("words", "beta"), [(["0.5"], 0.5), (["none"], None), (["none", "0.4"], (None, 0.4)), (None, (None, 0.7))]
+)
+def test_formulas_select_as_they_are_told(table, words, beta):
+    options = [] if words is None else ["--beta", *words]
+    code, model = fit(table, "--target", "y", "--drop", "class", "when", *options)
+    assert code == 0
+    assert load(model).beta == beta

@@ -1,5 +1,7 @@
 """The estimators on numeric tables."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,8 @@ import torch
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 
-from dnfnet import DNFNetClassifier, DNFNetRegressor
-from dnfnet.exceptions import InvalidTargetError
+from dnfnet import DNFNetClassifier, DNFNetRegressor, load
+from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.training import History
 
 SMALL = {"n_formulas": 8, "max_epochs": 15, "random_state": 0}
@@ -281,6 +283,27 @@ def test_global_random_numbers_are_left_alone():
     torch.manual_seed(5)
     DNFNetClassifier(**SMALL).fit(*table())
     assert torch.equal(torch.rand(1), expected)
+
+
+@pytest.mark.parametrize("beta", [np.array(0.7), (10**400,), [[0.7]], np.array([]), "high", (True, "x"), (None, 0.0)])
+def test_a_beta_that_is_none_is_named_before_the_table_is_read(beta):
+    with pytest.raises(InvalidParameterError, match="beta"):
+        DNFNetClassifier(**SMALL, beta=beta).fit("no table", [])
+
+
+def test_betas_of_any_kind_are_kept_in_a_file(tmp_path):
+    X, y = table()
+    for beta in (pd.Series([0.5, 1.0]), range(1, 3), (Fraction(1, 2), None)):
+        model = DNFNetClassifier(**{**SMALL, "n_formulas": 16, "n_groups": 2, "beta": beta}).fit(X, y)
+        model.save(tmp_path / "model.dnfnet")
+        again = load(tmp_path / "model.dnfnet")
+        assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+        assert list(again.beta) == [None if b is None else float(b) for b in beta]
+
+
+def test_groups_that_do_not_divide_the_formulas_are_named():
+    with pytest.raises(InvalidParameterError, match="n_groups must divide n_formulas, however: n_groups=3"):
+        DNFNetClassifier(**SMALL, n_groups=3).fit(*table())
 
 
 def test_not_fitted():

@@ -24,13 +24,30 @@ def rows_of(n_rows, weight=None):
     return Rows(x, np.arange(n_rows), weight)
 
 
-def test_every_member_sets_its_share_aside():
-    held = draw(800, 16)
-    assert held.by_member.shape == (800, 16)
-    assert (held.by_member.sum(0) == 100).all()
-    assert len({column.tobytes() for column in held.by_member.T}) == 16
+@pytest.mark.parametrize(("n_members", "times"), [(16, {2}), (8, {1}), (4, {0, 1}), (5, {0, 1}), (12, {1, 2})])
+def test_all_rows_are_set_aside_equally_often(n_members, times):
+    held = draw(800, n_members)
+    assert (np.abs(held.by_member.sum(0) - 100) <= 1).all()
+    assert set(held.by_member.sum(1)) == times
     assert not held.unseen.any()
     assert np.array_equal(held.scored, held.by_member.any(1))
+
+
+@pytest.mark.parametrize("fraction", [0.3, 0.5, 0.8, 0.99])
+def test_no_class_is_set_aside_as_a_whole(fraction):
+    labels = np.repeat([0, 1, 2, 3], [1, 2, 5, 192])
+    for seed in range(10):
+        held = hold_out(np.arange(200), fraction, 6, np.random.RandomState(seed), labels)
+        for label in range(4):
+            assert not held.by_member[labels == label].all(0).any()
+    assert abs(held.by_member[labels == 3].mean() - fraction) < 0.02
+
+
+def test_every_class_gives_its_share_to_every_member():
+    labels = np.repeat([0, 1], [80, 720])
+    held = hold_out(np.arange(800), 0.125, 8, np.random.RandomState(0), labels)
+    assert (np.abs(held.by_member[:80].sum(0) - 10) <= 1).all()
+    assert (np.abs(held.by_member[80:].sum(0) - 90) <= 1).all()
 
 
 def test_one_member_sets_its_rows_aside_for_good():
@@ -38,8 +55,8 @@ def test_one_member_sets_its_rows_aside_for_good():
     assert held.unseen.sum() == held.scored.sum() == 100
     [(train, valid)] = parts_of(rows_of(800), [held], None, None)
     assert sorted([*train.target, *valid.target]) == list(range(800))
-    assert train.weight is None
-    assert valid.weight is None
+    assert train.members is None
+    assert valid.members is None
 
 
 def test_no_more_rows_are_scored_than_it_takes():
@@ -48,15 +65,25 @@ def test_no_more_rows_are_scored_than_it_takes():
     assert not (many.scored & ~many.by_member.any(1)).any()
     [(train, valid)] = parts_of(rows_of(3 * SCORED_ROWS), [many], None, None)
     assert (train.n_rows, valid.n_rows) == (3 * SCORED_ROWS, SCORED_ROWS)
-    assert draw(10 * SCORED_ROWS, 1).scored.sum() == 10 * SCORED_ROWS // 8
+    assert draw(10 * SCORED_ROWS, 1).scored.sum() == draw(10 * SCORED_ROWS, 16).scored.sum() == 10 * SCORED_ROWS // 8
+
+
+def test_a_rare_class_is_among_the_rows_that_are_scored():
+    labels = (np.arange(50_000) < 16).astype(int)
+    for seed in range(5):
+        held = hold_out(np.arange(50_000), 0.125, 16, np.random.RandomState(seed), labels)
+        assert held.scored[:16].sum() == 2
+        assert held.scored.sum() == pytest.approx(6250, abs=2)
 
 
 def test_a_row_counts_for_a_member_on_one_side_only():
     weight = RNG.integers(1, 4, size=200).astype(float)
     held = draw(200, 8)
     [(train, valid)] = parts_of(rows_of(200, weight), [held], None, None)
-    assert np.array_equal(train.weight, np.where(held.by_member, 0, weight[:, np.newaxis]))
-    assert np.array_equal(valid.weight, np.where(held.by_member, weight[:, np.newaxis], 0)[held.scored])
+    assert np.array_equal(train.members, ~held.by_member)
+    assert np.array_equal(valid.members, held.by_member[held.scored])
+    assert np.array_equal(train.weight, weight)
+    assert np.array_equal(valid.weight, weight[held.scored])
 
 
 def test_rows_given_to_stop_by_leave_all_others_to_learn_from():
@@ -64,7 +91,7 @@ def test_rows_given_to_stop_by_leave_all_others_to_learn_from():
     [(train, valid)] = parts_of(rows_of(200), [draw(200, 8, fraction=0.0)], None, given)
     assert valid is given
     assert train.n_rows == 200
-    assert train.weight is None
+    assert train.members is None
 
 
 def test_rows_of_a_kind_are_merged_where_they_count_for_the_same_members():
@@ -76,8 +103,9 @@ def test_rows_of_a_kind_are_merged_where_they_count_for_the_same_members():
     for part, counts in ((train, ~held.by_member), (valid, held.by_member)):
         assert part.n_rows < counts.any(1).sum()
         for kind in range(10):
+            mine = part.target == kind
             expected = counts[kinds == kind].sum(0)
-            assert np.array_equal(part.weight[part.target == kind].sum(0), expected)
+            assert np.array_equal(part.weight[mine] @ part.members[mine], expected)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +117,10 @@ def test_groups_are_members_where_they_learn_independently(options, n_members):
     [(train, valid)] = model._parts(X, Y, None, None, np.random.RandomState(0), True)
     if n_members == 1:
         assert (train.n_rows, valid.n_rows) == (280, 40)
-        assert train.weight is None
+        assert train.members is None
     else:
-        assert train.weight.shape == (320, n_members)
-        assert ((train.weight == 0).sum(0) == 40).all()
+        assert train.members.shape == (320, n_members)
+        assert (np.abs((~train.members).sum(0) - 40) <= 2).all()
 
 
 @pytest.mark.parametrize("weights", [None, RNG.uniform(1, 3, size=320)])
@@ -113,3 +141,20 @@ def test_the_scale_of_a_real_target_is_that_of_all_rows():
     assert model.target_.mean == pytest.approx(target.mean(), rel=1e-6)
     alone = DNFNetRegressor(**{**GROUPS, "n_groups": None}).fit(X, target)
     assert alone.target_.mean != pytest.approx(target.mean(), rel=1e-6)
+
+
+def test_a_weight_of_two_is_the_row_twice_also_where_not_all_are_scored():
+    X = RNG.normal(size=(6000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    weight = np.where(np.arange(6000) < 500, 2.0, 1.0)
+    small = {"n_formulas": 16, "n_groups": 8, "max_epochs": 2, "batch_size": 20_000, "pieces": 2, "random_state": 0}
+    weighed = DNFNetClassifier(**small).fit(X, y, sample_weight=weight)
+    repeated = DNFNetClassifier(**small).fit(np.r_[X, X[:500]], np.r_[y, y[:500]])
+    np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
+
+
+@pytest.mark.parametrize("options", [{"class_weight": {0: 0.0, 1: 1.0}}, {}])
+def test_rows_that_weigh_nothing_are_no_trouble(options):
+    weight = None if options else np.where(np.arange(320) < 10, 1e-46, 1.0)
+    model = DNFNetClassifier(**GROUPS, **options).fit(X, Y, sample_weight=weight)
+    assert np.isfinite(model.best_score_)

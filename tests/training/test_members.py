@@ -47,42 +47,45 @@ def test_predictions_are_averaged_after_the_link(kind):
 
 # Members that not every row is for.
 
-COUNTS = torch.tensor([[1.0, 0, 1, 0, 1], [0, 0, 0, 2, 0], [3, 3, 3, 3, 0]])
+COUNTS = torch.tensor([[1, 0, 1, 0, 1], [0, 0, 0, 1, 0], [1, 1, 1, 1, 0]], dtype=torch.bool)
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)
-def test_a_row_may_have_a_weight_for_each_member(kind):
+@pytest.mark.parametrize("weight", [None, torch.tensor([0.5, 2.0, 0.5])])
+def test_the_loss_is_of_the_pairs_that_count(kind, weight):
+    """Row by row: what a member gives for a row that does not count for it may be anything, and learns nothing."""
     objective, target = OBJECTIVES[kind]
-    output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    loss = objective.loss(output, target, COUNTS)
-    each = [objective.loss(output[:, i], target, COUNTS[:, i]) for i in range(5)]
-    torch.testing.assert_close(loss, torch.stack(each).mean())
+    output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0))
+    output[~COUNTS] = float("inf")
+    output.requires_grad_()
+    loss = objective.loss(output, target, weight, COUNTS)
+    pairs = [(i, j) for i in range(3) for j in range(5) if COUNTS[i, j]]
+    each = [objective.losses(output[i : i + 1, j], target[i : i + 1]) for i, j in pairs]
+    factor = 1 if weight is None else weight[[i for i, _ in pairs]]
+    torch.testing.assert_close(loss, (torch.cat(each) * factor).mean())
     loss.backward()
-    learned = output.grad.abs().sum(-1) > 0
-    assert torch.equal(learned, COUNTS > 0)
+    assert torch.equal(output.grad.abs().sum(-1) > 0, COUNTS)
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)
-def test_only_members_with_a_weight_predict_a_row(kind):
+def test_only_members_that_a_row_counts_for_predict_it(kind):
     objective, _ = OBJECTIVES[kind]
     output = torch.randn(3, 5, objective.n_outputs, generator=torch.Generator().manual_seed(0))
     each = np.stack([objective.predictions(output[:, i]) for i in range(5)])
     expected = [each[[0, 2, 4], 0].mean(0), each[3, 1], each[:4, 2].mean(0)]
-    np.testing.assert_allclose(objective.predictions(output, COUNTS), np.stack(expected), rtol=1e-6)
+    np.testing.assert_allclose(objective.predictions(output, COUNTS), np.stack(expected), rtol=1e-14)
 
 
-def test_the_score_of_members_weighs_the_rows():
-    """Rows count 1, 2 and 3 here; where they count the same, the metric is told of no weights."""
+def test_the_score_of_members_is_of_their_predictions():
     seen = []
 
     def metric(prediction, target, weight):
-        seen.append((prediction, weight))
+        seen.append((prediction, target, weight))
         return 0.5
 
-    objective = BinaryClassification(metric)
+    objective, target = BinaryClassification(metric), torch.tensor([0.0, 1.0, 1.0])
     output = torch.randn(3, 5, 1, generator=torch.Generator().manual_seed(0))
-    objective.score(output, torch.tensor([0.0, 1.0, 1.0]), COUNTS)
-    objective.score(output, torch.tensor([0.0, 1.0, 1.0]), (COUNTS > 0).float())
-    assert seen[0][1].tolist() == [1, 2, 3]
-    assert seen[1][1] is None
-    np.testing.assert_allclose(seen[0][0], objective.predictions(output, COUNTS))
+    assert objective.score(output, target, torch.tensor([1.0, 0.0, 3.0]), COUNTS) == 0.5
+    prediction, truth, weight = seen[0]
+    np.testing.assert_array_equal(prediction, objective.predictions(output, COUNTS))
+    assert (truth.tolist(), weight.tolist()) == ([0, 1, 1], [1, 0, 3])

@@ -58,7 +58,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         whole numbers if they are few, else where these tell of the target what finer pieces would not.
     beta : float, sequence of float or None, or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out. Of several, the ``i``-th
-        group of formulas takes the ``i``-th, cyclically: with ``(None, 0.7)`` every second group selects.
+        group of formulas takes the ``i``-th, cyclically: with ``(None, 0.7)`` every second group selects, and a network
+        of one group does not.
     conjunctions, lengths : sequence of int
         Conjunctions per formula and literals per conjunction, cyclically.
     keep_probs : sequence of float or None
@@ -88,8 +89,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Epochs without a lower training loss until ``schedule="plateau"`` halves the rate. "auto" is the paper's 10, or
         40 steps.
     validation_fraction : float
-        Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides. Each group of
-        formulas sets other rows aside, so that every row is learned from by most of the groups.
+        Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides. Each of
+        several groups of formulas sets other rows aside, so that every row is learned from by some.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
         The validation score; ``None`` is log-loss, "paper" is ROC AUC for two classes and log-loss for more. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.

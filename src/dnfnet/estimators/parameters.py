@@ -59,6 +59,9 @@ REGRESSOR: dict[str, list[Any]] = {
 }
 
 
+# The largest that the penalty's numbers can hold.
+MOST_BETA = float(np.finfo(np.float32).max)
+
 # What a network is built from, and cannot be changed once it is there.
 STRUCTURE = (
     *("n_formulas", "n_groups", "n_ensemble", "pieces", "single_values", "beta", "conjunctions", "lengths"),
@@ -72,15 +75,28 @@ def check_parameters(model: BaseDNFNet) -> None:
         model._validate_params()
     except SklearnInvalidParameterError as error:
         raise InvalidParameterError(str(error)) from None
+    plain_beta(model.beta)
     refuse_device(model.device)
     for callback in model.callbacks:
         if not isinstance(callback, Callback):
             raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
 
 
+def plain_beta(beta: Any) -> float | tuple[float | None, ...] | None:
+    """``beta`` as plain numbers; an error if it is no positive number, None, or several of these."""
+    several = np.ndim(beta) == 1
+    values = tuple(beta) if several else (beta,)
+    numbers = [v for v in values if v is not None]
+    if not values or not all(isinstance(v, Real) and 0 < v <= MOST_BETA for v in numbers):  # type: ignore[operator]
+        raise InvalidParameterError(f"beta must be a positive number, None, or a sequence of these, however: {beta!r}")
+    plain = tuple(None if v is None else float(v) for v in values)
+    return plain if several else plain[0]
+
+
 def structure_of(model: BaseDNFNet) -> dict[str, Any]:
     """The parameters that a network is built from, in a form that can be compared and stored."""
     values = {name: getattr(model, name) for name in STRUCTURE}
+    values["beta"] = plain_beta(model.beta)
     return {name: tuple(v) if isinstance(v, list | tuple | np.ndarray) else v for name, v in values.items()}
 
 

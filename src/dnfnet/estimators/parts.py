@@ -1,23 +1,23 @@
 """What a network learns from, and what it is stopped by.
 
 The groups of formulas of a network are members of an ensemble that learn independently, so each can set other rows
-aside. Then every row is learned from, by most of the members, and the others predict it as if it were new: what stops
-the training is their score.
+aside. Then every row is learned from by most of the members, and what stops the training is the score of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.estimators.merging import distinct, first_of_each
 from dnfnet.estimators.rows import Rows
-from dnfnet.estimators.split import split_kinds
+from dnfnet.estimators.split import evenly_chosen, split_in_turns, split_kinds, units_of
 
-# Enough to stop by, of the rows that some members of many set aside: scoring them all would take a quarter of the time.
+# Of the rows that some of many members set aside, this many or ``fraction`` are enough to stop by: to score them all
+# would take a quarter of the time.
 SCORED_ROWS = 4096
 
 
@@ -37,15 +37,14 @@ class HeldOut:
 def hold_out(
     kinds: NDArray[np.intp], fraction: float, n_members: int, random: np.random.RandomState, strata: NDArray | None
 ) -> HeldOut:
-    """Draw the rows that each member of a network sets aside; rows of a kind are as in `split_kinds`."""
-    members = range(n_members if fraction > 0 else 1)
-    by_member = np.column_stack([split_kinds(kinds, fraction, random, strata) for _ in members])
-    scored = np.asarray(by_member.any(axis=1))
-    if len(members) > 1 and scored.sum() > SCORED_ROWS:
-        chosen = random.choice(np.flatnonzero(scored), SCORED_ROWS, replace=False)
-        scored = np.zeros(len(kinds), dtype=bool)
-        scored[chosen] = True
-    return HeldOut(by_member, scored)
+    """Draw the rows that each member of a network sets aside; few rows of a kind go together."""
+    if n_members == 1 or not fraction:
+        alone = split_kinds(kinds, fraction, random, strata)
+        return HeldOut(alone[:, np.newaxis], alone)
+    unit, classes = units_of(kinds, fraction, strata)
+    by_member = split_in_turns(classes, fraction, n_members, random)
+    scored = by_member.any(axis=1) & evenly_chosen(classes, max(fraction, SCORED_ROWS / len(classes)), random)
+    return HeldOut(by_member[unit], scored[unit])
 
 
 def parts_of(
@@ -53,7 +52,7 @@ def parts_of(
 ) -> Iterator[tuple[Rows, Rows]]:
     """For each network the rows that its members learn from and those to stop by, which may be ``given``.
 
-    Where a network has several members, the rows have a weight for each. Rows of one of the ``kinds`` are merged.
+    Rows of one of the ``kinds`` are merged.
     """
     for held in held_out:
         train = _part(rows, ~held.unseen, ~held.by_member, kinds)
@@ -65,4 +64,4 @@ def _part(rows: Rows, chosen: NDArray[np.bool_], counts: NDArray[np.bool_], kind
     if kinds is not None:
         alike = distinct(np.column_stack([kinds[chosen], counts]))
         part, counts = part.merged(alike), counts[first_of_each(alike)]
-    return part if counts.shape[1] == 1 else part.for_members(counts)
+    return part if counts.shape[1] == 1 else replace(part, members=counts)

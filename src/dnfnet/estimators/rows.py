@@ -19,7 +19,7 @@ from dnfnet.training import TensorSource
 
 @dataclass(frozen=True)
 class Rows:
-    """Features, targets and, optionally, weights of the same rows, ``(rows,)`` or ``(rows, members of a network)``.
+    """Features, targets and, optionally, weights of the same rows, and which members of a network they count for.
 
     With ``chosen`` the matrix has others too, and these are its rows of those numbers: an encoded table is large, and
     its training rows are most of it.
@@ -29,6 +29,7 @@ class Rows:
     target: NDArray
     weight: NDArray[np.float64] | None
     chosen: NDArray[np.intp] | None = None
+    members: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         n_rows = len(self.x if self.chosen is None else self.chosen)
@@ -44,7 +45,8 @@ class Rows:
         """Some of the rows, by mask or by number."""
         numbers = np.arange(len(self.x)) if self.chosen is None else self.chosen
         weight = None if self.weight is None else self.weight[chosen]
-        return Rows(self.x, self.target[chosen], weight, numbers[chosen])
+        members = None if self.members is None else self.members[chosen]
+        return Rows(self.x, self.target[chosen], weight, numbers[chosen], members)
 
     def merged(self, kinds: NDArray[np.intp]) -> Rows:
         """One row of each kind, with the weight of all of them."""
@@ -54,19 +56,14 @@ class Rows:
         totals = total_weights(kinds, self.weight)
         return replace(first, weight=None if (totals == totals[0]).all() else totals)
 
-    def for_members(self, counts: NDArray[np.bool_]) -> Rows:
-        """The same rows with a weight for each member of a network: theirs where they count for it, and 0 elsewhere."""
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        return replace(self, weight=counts * weight[:, np.newaxis])
-
     def source(self, batch_size: int) -> TensorSource:
         """Batches of these rows, with weights that average 1."""
         weight = None
         if self.weight is not None:
             weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
-        chosen = None if self.chosen is None else torch.from_numpy(self.chosen)
+        chosen, members = (None if a is None else torch.from_numpy(a) for a in (self.chosen, self.members))
         x, target = torch.from_numpy(self.x), torch.from_numpy(self.target)
-        return TensorSource(x, target, weight, batch_size=batch_size, chosen=chosen)
+        return TensorSource(x, target, weight, members, batch_size=batch_size, chosen=chosen)
 
 
 def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArray, NDArray[np.float64] | None]:

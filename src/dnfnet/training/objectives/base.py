@@ -66,38 +66,41 @@ class Objective(ABC):
         """Targets in the form that the metrics take."""
         return target
 
-    def loss(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+    def loss(
+        self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
+    ) -> Tensor:
         """Mean loss, also over members; weights are expected to average 1 over the training rows.
 
-        A row has one weight, or one for each member.
+        ``members``, (rows, members) of bool, tells which of them each row counts for; without it, for all.
         """
         if output.dim() == 3:
-            members = output.shape[1]
-            output, target = output.flatten(0, 1), target.repeat_interleave(members, dim=0)
-            if weight is not None:
-                weight = weight.flatten() if weight.dim() == 2 else weight.repeat_interleave(members)
+            n_rows, n_members = output.shape[:2]
+            row = torch.arange(n_rows, device=output.device).repeat_interleave(n_members)
+            output = output.flatten(0, 1)
+            if members is not None:
+                counted = members.flatten()
+                output, row = output[counted], row[counted]
+            target, weight = target[row], None if weight is None else weight[row]
         losses = self.losses(output, target)
         return losses.mean() if weight is None else (losses * weight).mean()
 
-    def predictions(self, output: Tensor, weight: Tensor | None = None) -> NDArray[np.float64]:
-        """Predictions of ``link`` in double precision, averaged over members; by their weights, if they have some."""
+    def predictions(self, output: Tensor, members: Tensor | None = None) -> NDArray[np.float64]:
+        """Predictions of ``link`` in double precision, averaged over all members or those that a row counts for."""
         output = output.double()
         if output.dim() == 2:
             return self.link(output).cpu().numpy()
-        members = self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2])
-        if weight is None:
-            return members.mean(1).cpu().numpy()
-        shares = (weight / weight.sum(1, keepdim=True)).to(members)
-        return torch.einsum("rm...,rm->r...", members, shares).cpu().numpy()
+        each = self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2])
+        if members is None:
+            return each.mean(1).cpu().numpy()
+        shares = members.to(each)
+        return torch.einsum("rm...,rm->r...", each, shares / shares.sum(1, keepdim=True)).cpu().numpy()
 
-    def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
-        """The metric of these outputs; where members have weights, of those that count for a row."""
-        of_members = weight if weight is not None and weight.dim() == 2 else None
-        if of_members is not None:
-            weight = of_members.amax(1)
-            weight = None if (weight == weight[0]).all() else weight
+    def score(
+        self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
+    ) -> float:
+        """The metric of these outputs, where ``members`` is given of those members that a row counts for."""
         weights = None if weight is None else weight.double().cpu().numpy()
-        return self.metric(self.predictions(output, of_members), self.truth(target).cpu().numpy(), weights)
+        return self.metric(self.predictions(output, members), self.truth(target).cpu().numpy(), weights)
 
 
 class CustomLoss(Objective):
