@@ -1,0 +1,28 @@
+"""The bench of small tables: its tables, and what it prints."""
+
+import numpy as np
+import pytest
+
+from benchmarks import small
+
+
+@pytest.mark.parametrize("name", small.TABLES)
+def test_tables_are_numbers_with_a_target(name):
+    table = small.TABLES[name]
+    X, y = table.rows()
+    assert len(X) == len(y) <= 1500
+    assert np.isfinite(np.asarray(X, dtype=float)).all()
+    assert (len(np.unique(y)) > 100) == table.real
+
+
+def test_losses_are_printed_beside_the_defaults(monkeypatch, capsys):
+    tiny = ["--variant", "tiny", "n_formulas=4", "max_epochs=2"]
+    monkeypatch.setattr("sys.argv", ["small", "--tables", "iris", "--splits", "1", *tiny])
+    small.main()
+    head, _, iris, ratios, seconds = capsys.readouterr().out.strip().splitlines()
+    assert head == "| | default | one-split | tiny | boosting | forest | linear |"
+    losses = [float(cell) for cell in iris.split("|")[2:-1]]
+    assert losses[2] > 2 * losses[0]
+    expected = [loss / losses[0] for loss in losses]
+    assert [float(cell) for cell in ratios.split("|")[2:-1]] == pytest.approx(expected, rel=0.05)
+    assert all(float(cell) >= 0 for cell in seconds.split("|")[2:-1])
