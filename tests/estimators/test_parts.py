@@ -6,7 +6,7 @@ import torch
 from sklearn.metrics import log_loss
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor
-from dnfnet.estimators.parts import SCORED_ROWS, hold_out, parts_of
+from dnfnet.estimators.parts import hold_out, parts_of
 from dnfnet.estimators.rows import Rows
 
 RNG = np.random.default_rng(0)
@@ -27,10 +27,8 @@ def rows_of(n_rows, weight=None):
 @pytest.mark.parametrize(("n_members", "times"), [(16, {2}), (8, {1}), (4, {0, 1}), (5, {0, 1}), (12, {1, 2})])
 def test_all_rows_are_set_aside_equally_often(n_members, times):
     held = draw(800, n_members)
-    assert (np.abs(held.by_member.sum(0) - 100) <= 1).all()
-    assert set(held.by_member.sum(1)) == times
-    assert not held.unseen.any()
-    assert np.array_equal(held.scored, held.by_member.any(1))
+    assert (np.abs(held.sum(0) - 100) <= 1).all()
+    assert set(held.sum(1)) == times
 
 
 @pytest.mark.parametrize("fraction", [0.3, 0.5, 0.8, 0.99])
@@ -39,51 +37,36 @@ def test_no_class_is_set_aside_as_a_whole(fraction):
     for seed in range(10):
         held = hold_out(np.arange(200), fraction, 6, np.random.RandomState(seed), labels)
         for label in range(4):
-            assert not held.by_member[labels == label].all(0).any()
-    assert abs(held.by_member[labels == 3].mean() - fraction) < 0.02
+            assert not held[labels == label].all(0).any()
+    assert abs(held[labels == 3].mean() - fraction) < 0.02
 
 
 def test_every_class_gives_its_share_to_every_member():
     labels = np.repeat([0, 1], [80, 720])
     held = hold_out(np.arange(800), 0.125, 8, np.random.RandomState(0), labels)
-    assert (np.abs(held.by_member[:80].sum(0) - 10) <= 1).all()
-    assert (np.abs(held.by_member[80:].sum(0) - 90) <= 1).all()
+    assert (np.abs(held[:80].sum(0) - 10) <= 1).all()
+    assert (np.abs(held[80:].sum(0) - 90) <= 1).all()
 
 
 def test_one_member_sets_its_rows_aside_for_good():
     held = draw(800, 1)
-    assert held.unseen.sum() == held.scored.sum() == 100
+    assert held.sum() == 100
     [(train, valid)] = parts_of(rows_of(800), [held], None, None)
     assert sorted([*train.target, *valid.target]) == list(range(800))
     assert train.members is None
     assert valid.members is None
 
 
-def test_no_more_rows_are_scored_than_it_takes():
-    many = draw(3 * SCORED_ROWS, 16)
-    assert many.scored.sum() == SCORED_ROWS
-    assert not (many.scored & ~many.by_member.any(1)).any()
-    [(train, valid)] = parts_of(rows_of(3 * SCORED_ROWS), [many], None, None)
-    assert (train.n_rows, valid.n_rows) == (3 * SCORED_ROWS, SCORED_ROWS)
-    assert draw(10 * SCORED_ROWS, 1).scored.sum() == draw(10 * SCORED_ROWS, 16).scored.sum() == 10 * SCORED_ROWS // 8
-
-
-def test_a_rare_class_is_among_the_rows_that_are_scored():
-    labels = (np.arange(50_000) < 16).astype(int)
-    for seed in range(5):
-        held = hold_out(np.arange(50_000), 0.125, 16, np.random.RandomState(seed), labels)
-        assert held.scored[:16].sum() == 2
-        assert held.scored.sum() == pytest.approx(6250, abs=2)
-
-
 def test_a_row_counts_for_a_member_on_one_side_only():
     weight = RNG.integers(1, 4, size=200).astype(float)
-    held = draw(200, 8)
+    held = draw(200, 4)
     [(train, valid)] = parts_of(rows_of(200, weight), [held], None, None)
-    assert np.array_equal(train.members, ~held.by_member)
-    assert np.array_equal(valid.members, held.by_member[held.scored])
+    scored = held.any(1)
+    assert 0.4 < scored.mean() < 0.6
+    assert np.array_equal(train.members, ~held)
+    assert np.array_equal(valid.members, held[scored])
     assert np.array_equal(train.weight, weight)
-    assert np.array_equal(valid.weight, weight[held.scored])
+    assert np.array_equal(valid.weight, weight[scored])
 
 
 def test_rows_given_to_stop_by_leave_all_others_to_learn_from():
@@ -100,7 +83,7 @@ def test_rows_of_a_kind_are_merged_where_they_count_for_the_same_members():
     held = hold_out(kinds, 0.125, 4, np.random.RandomState(0), None)
     rows = Rows(kinds[:, np.newaxis].astype(np.float32), kinds, None)
     [(train, valid)] = parts_of(rows, [held], kinds, None)
-    for part, counts in ((train, ~held.by_member), (valid, held.by_member)):
+    for part, counts in ((train, ~held), (valid, held)):
         assert part.n_rows < counts.any(1).sum()
         for kind in range(10):
             mine = part.target == kind
@@ -123,10 +106,18 @@ def test_groups_are_members_where_they_learn_independently(options, n_members):
         assert (np.abs((~train.members).sum(0) - 40) <= 2).all()
 
 
+def test_large_tables_set_the_same_rows_aside_for_all_groups():
+    rows = np.arange(4000) % len(X)
+    for n_rows, in_turns in ((3999, True), (4000, False)):
+        model = DNFNetClassifier(**GROUPS)
+        [(train, _)] = model._parts(X[rows[:n_rows]], Y[rows[:n_rows]], None, None, np.random.RandomState(0), True)
+        assert (train.members is not None) == in_turns
+
+
 @pytest.mark.parametrize("weights", [None, RNG.uniform(1, 3, size=320)])
 def test_the_best_score_is_that_of_groups_which_had_not_seen_a_row(weights):
     model = DNFNetClassifier(**GROUPS, batch_size=64).fit(X, Y, sample_weight=weights)
-    held = hold_out(np.arange(320), 0.125, 8, np.random.RandomState(0), Y).by_member
+    held = hold_out(np.arange(320), 0.125, 8, np.random.RandomState(0), Y)
     with torch.no_grad():
         groups = torch.sigmoid(model.network_(torch.from_numpy(model.encoder_.transform(X))).double()).squeeze(-1)
     scored = held.any(1)
@@ -143,13 +134,10 @@ def test_the_scale_of_a_real_target_is_that_of_all_rows():
     assert alone.target_.mean != pytest.approx(target.mean(), rel=1e-6)
 
 
-def test_a_weight_of_two_is_the_row_twice_also_where_not_all_are_scored():
-    X = RNG.normal(size=(6000, 3))
-    y = (X[:, 0] > 0).astype(int)
-    weight = np.where(np.arange(6000) < 500, 2.0, 1.0)
-    small = {"n_formulas": 16, "n_groups": 8, "max_epochs": 2, "batch_size": 20_000, "pieces": 2, "random_state": 0}
-    weighed = DNFNetClassifier(**small).fit(X, y, sample_weight=weight)
-    repeated = DNFNetClassifier(**small).fit(np.r_[X, X[:500]], np.r_[y, y[:500]])
+def test_a_weight_of_two_is_the_row_twice():
+    weight = np.where(np.arange(320) < 50, 2.0, 1.0)
+    weighed = DNFNetClassifier(**GROUPS).fit(X, Y, sample_weight=weight)
+    repeated = DNFNetClassifier(**GROUPS).fit(np.r_[X, X[:50]], np.r_[Y, Y[:50]])
     np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
 
 

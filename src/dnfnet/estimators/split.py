@@ -78,11 +78,6 @@ def split_in_turns(
     return taken
 
 
-def evenly_chosen(classes: NDArray[np.intp], share: float, random: np.random.RandomState) -> NDArray[np.bool_]:
-    """That share of the units of each class, rounded up."""
-    return _shuffled_ranks(classes, random) < share * np.bincount(classes)[classes]
-
-
 def _shuffled_ranks(groups: NDArray[np.intp], random: np.random.RandomState) -> NDArray[np.intp]:
     """The rank of each row inside its group, in a random order."""
     order = random.permutation(len(groups))
