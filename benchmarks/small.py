@@ -122,6 +122,8 @@ def main() -> None:
     options = parser.parse_args()
     variants = [parse_variant(words) for words in options.variant]
     names = list(contenders(True, variants))
+    if options.splits < 1 or len(names) != len(contenders(True, [])) + len(variants):
+        parser.error("--splits must be at least 1, and a --variant must have a name of its own")
     losses = np.empty((len(options.tables), len(names), options.splits))
     seconds = np.zeros(len(names))
     with tqdm(total=losses.size, unit="fit") as bar:

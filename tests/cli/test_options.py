@@ -99,10 +99,18 @@ def test_decimal_targets_are_numbers(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "beta"), [(["0.5"], 0.5), (["none"], None), (["none", "0.4"], (None, 0.4)), (None, (None, 0.7))]
+    ("words", "beta"), [("0.5", 0.5), ("None", None), ("none,0.4", (None, 0.4)), (None, (None, 0.7))]
 )
 def test_formulas_select_as_they_are_told(table, words, beta):
-    options = [] if words is None else ["--beta", *words]
-    code, model = fit(table, "--target", "y", "--drop", "class", "when", *options)
-    assert code == 0
+    options = [] if words is None else ["--beta", words]
+    model = table.parent / "model.dnfnet"
+    assert (
+        main(["fit", *options, str(table), "--out", str(model), *FAST, "--target", "y", "--drop", "class", "when"]) == 0
+    )
     assert load(model).beta == beta
+
+
+def test_a_beta_that_is_none_is_told(table, capsys):
+    with pytest.raises(SystemExit):
+        fit(table, "--target", "y", "--beta", "none;0.7")
+    assert "--beta: must be numbers or none, such as none,0.7, however: 'none;0.7'" in capsys.readouterr().err

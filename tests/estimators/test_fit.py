@@ -285,7 +285,21 @@ def test_global_random_numbers_are_left_alone():
     assert torch.equal(torch.rand(1), expected)
 
 
-@pytest.mark.parametrize("beta", [np.array(0.7), (10**400,), [[0.7]], np.array([]), "high", (True, "x"), (None, 0.0)])
+@pytest.mark.parametrize(
+    "beta",
+    [
+        np.array(0.7),
+        (10**400,),
+        1e38,
+        [[0.7]],
+        [[0.7], [0.3, 0.1]],
+        [0.7, [1.0]],
+        np.array([]),
+        "high",
+        (True, "x"),
+        (None, 0.0),
+    ],
+)
 def test_a_beta_that_is_none_is_named_before_the_table_is_read(beta):
     with pytest.raises(InvalidParameterError, match="beta"):
         DNFNetClassifier(**SMALL, beta=beta).fit("no table", [])

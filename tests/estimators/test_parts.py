@@ -6,6 +6,7 @@ import torch
 from sklearn.metrics import log_loss
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor
+from dnfnet.estimators.fitting import train_networks
 from dnfnet.estimators.parts import hold_out, parts_of
 from dnfnet.estimators.rows import Rows
 
@@ -39,6 +40,24 @@ def test_no_class_is_set_aside_as_a_whole(fraction):
         for label in range(4):
             assert not held[labels == label].all(0).any()
     assert abs(held[labels == 3].mean() - fraction) < 0.02
+
+
+@pytest.mark.parametrize("n_members", [2, 4, 16])
+@pytest.mark.parametrize("size", [2, 3, 4, 6, 8])
+def test_every_class_has_a_word_in_when_to_stop(size, n_members):
+    labels = (np.arange(300) < size).astype(int)
+    for seed in range(20):
+        held = hold_out(np.arange(300), 0.125, n_members, np.random.RandomState(seed), labels)
+        assert held[:size].any()
+
+
+def test_rows_are_dealt_at_random():
+    """Not in blocks of a table that is sorted, and not the same with every seed."""
+    held = draw(800, 8)
+    for column in held.T:
+        assert 0 < column[:80].sum() < 40
+        assert len(np.unique(np.diff(np.flatnonzero(column)))) > 5
+    assert not np.array_equal(held, draw(800, 8, seed=1))
 
 
 def test_every_class_gives_its_share_to_every_member():
@@ -89,6 +108,11 @@ def test_rows_of_a_kind_are_merged_where_they_count_for_the_same_members():
             mine = part.target == kind
             expected = counts[kinds == kind].sum(0)
             assert np.array_equal(part.weight[mine] @ part.members[mine], expected)
+    large = np.bincount(kinds) >= 8
+    shares = np.array([held[kinds == kind].mean(0) for kind in range(10)])
+    assert (np.abs(shares[large] - 0.125) <= 0.125).all()
+    assert (shares[large] > 0).all()
+    assert np.isin(shares[~large], [0, 1]).all()
 
 
 @pytest.mark.parametrize(
@@ -139,6 +163,30 @@ def test_a_weight_of_two_is_the_row_twice():
     weighed = DNFNetClassifier(**GROUPS).fit(X, Y, sample_weight=weight)
     repeated = DNFNetClassifier(**GROUPS).fit(np.r_[X, X[:50]], np.r_[Y, Y[:50]])
     np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
+
+
+def test_weights_average_one_over_what_the_rows_count_for():
+    rows = Rows(np.zeros((4, 1), np.float32), np.zeros(4), np.array([17.0, 1, 1, 1]), members=np.eye(4, 2) == 0)
+    source = rows.source(4)
+    (batch,) = source.batches()
+    pairs = batch.weight[:, None].expand(4, 2)[batch.members]
+    assert pairs.mean().item() == pytest.approx(1)
+
+
+def test_a_group_learns_nothing_from_the_rows_that_it_set_aside():
+    """Other features in these rows move the other groups, and not this one; every epoch is the best so far."""
+    better = iter(range(100))
+    model = DNFNetClassifier(**{**GROUPS, "max_epochs": 3, "beta": None}, metric=lambda *_: -next(better))
+    heads = {}
+    for changed in (False, True):
+        [(train, valid)] = model._parts(X, Y, None, None, np.random.RandomState(0), True)
+        if changed:
+            train.x[train.chosen[~train.members[:, 3]]] += 1
+        model._start(torch.Generator().manual_seed(0))
+        train_networks(model, [(train, valid)], torch.Generator().manual_seed(0))
+        heads[changed] = model.network_.head.weight.detach()
+    same = [torch.equal(heads[False][g], heads[True][g]) for g in range(8)]
+    assert same == [g == 3 for g in range(8)]
 
 
 @pytest.mark.parametrize("options", [{"class_weight": {0: 0.0, 1: 1.0}}, {}])

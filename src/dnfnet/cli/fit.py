@@ -48,9 +48,9 @@ def register(subparsers: Any) -> None:
                         help="expand dates of a Parquet file to year, month, day, weekday and time")  # fmt: skip
     parser.add_argument("--n-formulas", type=int, metavar="N", help="number of formulas")
     parser.add_argument("--n-ensemble", type=int, metavar="N", help="networks to train and average (default: 1)")
-    parser.add_argument("--beta", type=_beta, nargs="+", metavar="B",
+    parser.add_argument("--beta", type=_betas, metavar="B[,B...]",
                         help="feature selection, lower is sparser, or none; of several, groups of formulas take turns "
-                        "(default: none 0.7)")  # fmt: skip
+                        "(default: none,0.7)")  # fmt: skip
     parser.add_argument("--max-epochs", type=int, metavar="N", help="epochs at the most")
     parser.add_argument("--patience", type=int, metavar="N", help="epochs without a better score until it stops")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after this time, keep the best")
@@ -91,15 +91,18 @@ def build_model(task: str, args: argparse.Namespace) -> BaseDNFNet:
     shared = ("n_formulas", "n_ensemble", "beta", "max_epochs", "patience", "time_limit", "datetimes")
     own = ("class_weight",) if task == "classification" else ("loss", "quantiles")
     options = {name: getattr(args, name) for name in (*shared, *own) if getattr(args, name) is not None}
-    if args.beta is not None and len(args.beta) == 1:
-        options["beta"] = args.beta[0]
+    if args.beta is not None:
+        options["beta"] = args.beta[0] if len(args.beta) == 1 else args.beta
     kind = DNFNetClassifier if task == "classification" else DNFNetRegressor
     return kind(random_state=args.seed, verbose=not args.quiet, **options)
 
 
-def _beta(word: str) -> float | None:
-    """Read a number or ``none``."""
-    return None if word == "none" else float(word)
+def _betas(words: str) -> tuple[float | None, ...]:
+    """Read numbers or ``none`` between commas."""
+    try:
+        return tuple(None if word.strip().lower() == "none" else float(word) for word in words.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be numbers or none, such as none,0.7, however: {words!r}") from error
 
 
 def choose_task(args: argparse.Namespace, y: np.ndarray) -> str:

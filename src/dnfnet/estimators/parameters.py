@@ -59,8 +59,8 @@ REGRESSOR: dict[str, list[Any]] = {
 }
 
 
-# The largest that the penalty's numbers can hold.
-MOST_BETA = float(np.finfo(np.float32).max)
+# The largest whose square the penalty's numbers can hold.
+MOST_BETA = float(np.finfo(np.float32).max) ** 0.5
 
 # What a network is built from, and cannot be changed once it is there.
 STRUCTURE = (
@@ -84,7 +84,7 @@ def check_parameters(model: BaseDNFNet) -> None:
 
 def plain_beta(beta: Any) -> float | tuple[float | None, ...] | None:
     """``beta`` as plain numbers; an error if it is no positive number, None, or several of these."""
-    several = np.ndim(beta) == 1
+    several = not isinstance(beta, Real | None) and np.ndim(np.asarray(beta, dtype=object)) == 1
     values = tuple(beta) if several else (beta,)
     numbers = [v for v in values if v is not None]
     if not values or not all(isinstance(v, Real) and 0 < v <= MOST_BETA for v in numbers):  # type: ignore[operator]

@@ -45,8 +45,7 @@ class Rows:
         """Some of the rows, by mask or by number."""
         numbers = np.arange(len(self.x)) if self.chosen is None else self.chosen
         weight = None if self.weight is None else self.weight[chosen]
-        members = None if self.members is None else self.members[chosen]
-        return Rows(self.x, self.target[chosen], weight, numbers[chosen], members)
+        return Rows(self.x, self.target[chosen], weight, numbers[chosen])
 
     def merged(self, kinds: NDArray[np.intp]) -> Rows:
         """One row of each kind, with the weight of all of them."""
@@ -57,10 +56,11 @@ class Rows:
         return replace(first, weight=None if (totals == totals[0]).all() else totals)
 
     def source(self, batch_size: int) -> TensorSource:
-        """Batches of these rows, with weights that average 1."""
+        """Batches of these rows, with weights that average 1 over the rows, or over all that they count for."""
         weight = None
         if self.weight is not None:
-            weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
+            times = None if self.members is None else self.members.sum(axis=1)
+            weight = torch.from_numpy((self.weight / np.average(self.weight, weights=times)).astype(np.float32))
         chosen, members = (None if a is None else torch.from_numpy(a) for a in (self.chosen, self.members))
         x, target = torch.from_numpy(self.x), torch.from_numpy(self.target)
         return TensorSource(x, target, weight, members, batch_size=batch_size, chosen=chosen)

@@ -69,7 +69,10 @@ def split_in_turns(
     way. A learner that would take a whole class takes none of it.
     """
     sizes = np.bincount(classes)
-    places = (_shuffled_ranks(classes, random) + random.uniform(size=len(sizes))[classes]) / sizes[classes]
+    # Where a class's first unit stands: inside the arc of some learner, so that each class of two has a word in it.
+    first = random.uniform(size=len(sizes)) * np.minimum(1, fraction * sizes)
+    turn = random.randint(n_learners, size=len(sizes)) / n_learners
+    places = (_shuffled_ranks(classes, random) + first[classes]) / sizes[classes] + turn[classes]
     taken = (places[:, np.newaxis] - np.arange(n_learners) / n_learners) % 1 < fraction
     small = np.flatnonzero((sizes * (1 - fraction) < 1)[classes])
     totals = np.zeros((len(sizes), n_learners), dtype=np.intp)

@@ -159,7 +159,8 @@ class Trainer:
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss plus the network's penalty."""
         x, target, weight, members = batch.to(self.device)
-        loss = self.objective.loss(self.net(x), target, weight, members)
+        of_members = {} if members is None else {"members": members}
+        loss = self.objective.loss(self.net(x), target, weight, **of_members)
         penalty = getattr(self.net, "penalty", None)
         return loss if penalty is None else loss + penalty()
 
@@ -169,8 +170,9 @@ class Trainer:
         self.net.eval()
         batches = [(self.net(b.x.to(self.device)).cpu(), b.target, b.weight, b.members) for b in source.batches()]
         outputs, targets, weights, members = zip(*batches, strict=True)
-        weight, member = (None if part[0] is None else torch.cat(part) for part in (weights, members))
-        score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight, member)
+        weight = None if weights[0] is None else torch.cat(weights)
+        of_members = {} if members[0] is None else {"members": torch.cat(members)}
+        score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight, **of_members)
         if math.isnan(score):
             raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
         return score

@@ -69,7 +69,7 @@ class Objective(ABC):
     def loss(
         self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
     ) -> Tensor:
-        """Mean loss, also over members; weights are expected to average 1 over the training rows.
+        """Mean loss, also over members; weights are expected to average 1 over what the rows count for.
 
         ``members``, (rows, members) of bool, tells which of them each row counts for; without it, for all.
         """
@@ -92,8 +92,9 @@ class Objective(ABC):
         each = self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2])
         if members is None:
             return each.mean(1).cpu().numpy()
-        shares = members.to(each)
-        return torch.einsum("rm...,rm->r...", each, shares / shares.sum(1, keepdim=True)).cpu().numpy()
+        shares = members.to(each) / members.sum(1, keepdim=True)
+        each = each.masked_fill(~members.reshape(*members.shape, *[1] * (each.dim() - 2)), 0)
+        return torch.einsum("rm...,rm->r...", each, shares).cpu().numpy()
 
     def score(
         self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
