@@ -3,8 +3,7 @@
     python -m benchmarks.small [--tables wine friedman1] [--splits 5] [--variant no-masks beta=None]
 
 Each split takes 70% of the rows to learn from. Losses are log-loss, or 1 - R2 of a real target, as means over the
-splits; the line below them has the geometric mean of what they are of the defaults' losses. "one-split" are the
-defaults with an eighth of these rows as ``eval_set``, which no group of formulas learns from.
+splits; the line below them has the geometric mean of what they are of the defaults' losses.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ from benchmarks.accuracy.variants import Variant, parse_variant
 from dnfnet import DNFNetClassifier, DNFNetRegressor
 
 Arrays = tuple[np.ndarray, np.ndarray]
-
-ONE_SPLIT = "one-split"
 
 
 class Table(NamedTuple):
@@ -84,7 +81,7 @@ TABLES = {
 def contenders(real: bool, variants: Sequence[Variant]) -> dict[str, Any]:
     """The defaults, their variants, and what scikit-learn has for such a target."""
     kind = DNFNetRegressor if real else DNFNetClassifier
-    own = {variant.name: kind(**variant.parameters) for variant in (Variant("default"), Variant(ONE_SPLIT), *variants)}
+    own = {variant.name: kind(**variant.parameters) for variant in (Variant("default"), *variants)}
     rivals = (
         {"boosting": HistGradientBoostingRegressor(), "forest": RandomForestRegressor(), "linear": RidgeCV()}
         if real
@@ -97,20 +94,16 @@ def contenders(real: bool, variants: Sequence[Variant]) -> dict[str, Any]:
     return {**own, **rivals, "linear": make_pipeline(StandardScaler(), rivals["linear"])}
 
 
-def loss(name: str, model: Any, table: Table, number: int) -> float:
-    """The loss of a fresh copy of the model on the rows that it did not learn from, in the split of that number."""
-
-    def split(X: np.ndarray, y: np.ndarray, share: float) -> Sequence[np.ndarray]:
-        return train_test_split(X, y, test_size=share, random_state=number, stratify=None if table.real else y)
-
-    train, test, y_train, y_test = split(*table.rows(), 0.3)
-    model, given = clone(model), {}
+def loss(model: Any, table: Table, split: int) -> float:
+    """The loss of a fresh copy of the model on the rows that it did not learn from."""
+    X, y = table.rows()
+    train, test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, random_state=split, stratify=None if table.real else y
+    )
+    model = clone(model)
     if "random_state" in model.get_params():
-        model.set_params(random_state=number)
-    if name == ONE_SPLIT:
-        train, stop, y_train, y_stop = split(train, y_train, 0.125)
-        given = {"eval_set": (stop, y_stop)}
-    model.fit(train, y_train, **given)
+        model.set_params(random_state=split)
+    model.fit(train, y_train)
     return 1 - r2_score(y_test, model.predict(test)) if table.real else log_loss(y_test, model.predict_proba(test))
 
 
@@ -128,10 +121,10 @@ def main() -> None:
     seconds = np.zeros(len(names))
     with tqdm(total=losses.size, unit="fit") as bar:
         for i, table in enumerate(TABLES[name] for name in options.tables):
-            for j, (name, model) in enumerate(contenders(table.real, variants).items()):
+            for j, model in enumerate(contenders(table.real, variants).values()):
                 for split in range(options.splits):
                     started = time.process_time()
-                    losses[i, j, split] = loss(name, model, table, split)
+                    losses[i, j, split] = loss(model, table, split)
                     seconds[j] += time.process_time() - started
                     bar.update()
     means = losses.mean(axis=2)

@@ -25,10 +25,10 @@ from dnfnet.estimators.parameters import (
     require_fitted,
     structure_of,
 )
-from dnfnet.estimators.parts import hold_out, parts_of
 from dnfnet.estimators.predicting import table_predictions
 from dnfnet.estimators.rows import Rows, used_rows
-from dnfnet.estimators.settings import MANY_ROWS, Settings, choose_settings
+from dnfnet.estimators.settings import Settings, choose_settings
+from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
 from dnfnet.nn import Beta, DNFNet, Ensemble, LiteralInit, Runs, nets_of
@@ -153,9 +153,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             A data frame or an array, as it is.
         y : array-like of shape (rows,) or (rows, outputs)
         eval_set : tuple (X, y) or (X, y, sample_weight), optional
-            Rows to stop by. Without it ``validation_fraction`` of the rows is set aside for that, at random; in small
-            tables, other rows by each group of formulas. Rows that belong together (a patient's, a day's) must not be
-            on both sides: split them by
+            Rows to stop by. Without it ``validation_fraction`` of the rows is set aside for that, at random. Rows that
+            belong together (a patient's, a day's) must not be on both sides: split them by
             `sklearn.model_selection.GroupShuffleSplit` and pass one side here.
         sample_weight : array-like of shape (rows,), optional
             A row of weight 0 counts as absent, one of weight 2 as two rows.
@@ -206,14 +205,11 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         one_batch = n_rows <= self.settings_.batch_size
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
         fraction = self.validation_fraction if eval_set is None else 0.0
-        strata = self._strata(numbers)
-        in_turns = n_rows < MANY_ROWS and self.structure == "dnf"  # dense layers connect the groups
-        n_members = self.settings_.n_groups or 1 if in_turns else 1
-        held_out = [hold_out(kinds, fraction, n_members, random, strata) for _ in range(self.n_ensemble)]
-        unseen = held_out[0].all(axis=1)  # what all networks share is learned without these rows
+        splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
+        valid = splits[0]  # what all networks share is learned without these rows
         if fresh:
             # A row that is not for training has weight 0 there, which is the same as being absent.
-            train_weight = np.where(unseen, 0, 1.0 if weight is None else weight) if unseen.any() else weight
+            train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
             # One row of each kind, so that no order of adding up makes another scale.
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
             self._objective()  # a metric that cannot be is told of before the table is encoded
@@ -224,7 +220,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         with gathered_notes(["infinite"]) if fresh else nullcontext():
             rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
         given = None if eval_set is None else self._eval_rows(eval_set)
-        return parts_of(rows, held_out, kinds if one_batch else None, given)
+
+        def part(chosen: NDArray[np.bool_]) -> Rows:
+            taken = rows.take(chosen)
+            return taken.merged(kinds[chosen]) if one_batch else taken
+
+        return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
     def _set_settings(self, n_rows: int, n_columns: int, n_classes: int, fresh: bool) -> None:
         """Numbers for every "auto"; what a network was built with stays."""

@@ -89,8 +89,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Epochs without a lower training loss until ``schedule="plateau"`` halves the rate. "auto" is the paper's 10, or
         40 steps.
     validation_fraction : float
-        Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides. Below
-        4,000 rows each of several groups of formulas sets other rows aside, so that every row is learned from by some.
+        Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
         The validation score; ``None`` is log-loss, "paper" is ROC AUC for two classes and log-loss for more. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
@@ -125,8 +124,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Number of epochs.
     best_score_, best_epoch_ : float, int
         Validation score of the weights that were kept, and their epoch; of an ensemble the mean, and the last one's.
-        Where groups of formulas set other rows aside (``validation_fraction``), a row is scored by the few that did so
-        with it, and new rows may expect a better score.
     stop_reason_ : str
     feature_selection_ : ndarray of bool, shape (n_formulas, inputs)
         What each formula kept, the networks of an ensemble one after the other.

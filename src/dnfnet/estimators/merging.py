@@ -19,12 +19,7 @@ def distinct_rows(table: Source, target: NDArray) -> NDArray[np.intp]:
     names = table.names or [f"x{i}" for i in range(table.shape[1])]
     columns = [_ranks(table.values(i, name)) for i, name in enumerate(names)]
     targets = [_inverse(column) for column in target.reshape(len(target), -1).T]
-    return distinct(np.column_stack([*columns, *targets]))
-
-
-def distinct(rows: NDArray) -> NDArray[np.intp]:
-    """For each row of a matrix the number of its kind, in the order of what the rows hold."""
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.unique(np.column_stack([*columns, *targets]), axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _ranks(values: Values) -> NDArray[np.intp]:

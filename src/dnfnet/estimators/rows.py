@@ -19,7 +19,7 @@ from dnfnet.training import TensorSource
 
 @dataclass(frozen=True)
 class Rows:
-    """Features, targets and, optionally, weights of the same rows, and which members of a network they count for.
+    """Features, targets and, optionally, weights of the same rows.
 
     With ``chosen`` the matrix has others too, and these are its rows of those numbers: an encoded table is large, and
     its training rows are most of it.
@@ -29,7 +29,6 @@ class Rows:
     target: NDArray
     weight: NDArray[np.float64] | None
     chosen: NDArray[np.intp] | None = None
-    members: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         n_rows = len(self.x if self.chosen is None else self.chosen)
@@ -56,14 +55,13 @@ class Rows:
         return replace(first, weight=None if (totals == totals[0]).all() else totals)
 
     def source(self, batch_size: int) -> TensorSource:
-        """Batches of these rows, with weights that average 1 over the rows, or over all that they count for."""
+        """Batches of these rows, with weights that average 1."""
         weight = None
         if self.weight is not None:
-            times = None if self.members is None else self.members.sum(axis=1)
-            weight = torch.from_numpy((self.weight / np.average(self.weight, weights=times)).astype(np.float32))
-        chosen, members = (None if a is None else torch.from_numpy(a) for a in (self.chosen, self.members))
+            weight = torch.from_numpy((self.weight / self.weight.mean()).astype(np.float32))
+        chosen = None if self.chosen is None else torch.from_numpy(self.chosen)
         x, target = torch.from_numpy(self.x), torch.from_numpy(self.target)
-        return TensorSource(x, target, weight, members, batch_size=batch_size, chosen=chosen)
+        return TensorSource(x, target, weight, batch_size=batch_size, chosen=chosen)
 
 
 def used_rows(X: Any, y: Any, sample_weight: Any = None) -> tuple[Source, NDArray, NDArray[np.float64] | None]:

@@ -10,17 +10,16 @@ from torch import Tensor
 
 
 class Batch(NamedTuple):
-    """Rows of features, their targets and, optionally, their weights and the members of the network they count for."""
+    """Rows of features, their targets and, optionally, their weights."""
 
     x: Tensor
     target: Tensor
     weight: Tensor | None
-    members: Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         """The same rows on another device."""
-        weight, members = (None if part is None else part.to(device) for part in (self.weight, self.members))
-        return Batch(self.x.to(device), self.target.to(device), weight, members)
+        weight = None if self.weight is None else self.weight.to(device)
+        return Batch(self.x.to(device), self.target.to(device), weight)
 
 
 class BatchSource(Protocol):
@@ -41,8 +40,6 @@ class TensorSource:
     x : Tensor of shape (rows, d_in)
     target : Tensor of shape (rows, ...)
     weight : Tensor of shape (rows,), optional
-    members : Tensor of bool, shape (rows, members), optional
-        Which members of the network a row counts for, where it is not for all.
     batch_size : int
     chosen : Tensor of shape (rows,), optional
         Which rows of ``x`` these are, where it has others too: a part of a matrix need not be copied.
@@ -53,20 +50,16 @@ class TensorSource:
         x: Tensor,
         target: Tensor,
         weight: Tensor | None = None,
-        members: Tensor | None = None,
         *,
         batch_size: int = 2048,
         chosen: Tensor | None = None,
     ) -> None:
-        parts = (x if chosen is None else chosen, target, weight, members)
-        lengths = {len(part) for part in parts if part is not None}
+        lengths = {len(part) for part in (x if chosen is None else chosen, target, weight) if part is not None}
         if len(lengths) != 1:
-            raise ValueError(
-                f"x, target, weight, members must have the same number of rows, however: {sorted(lengths)}"
-            )
+            raise ValueError(f"x, target and weight must have the same number of rows, however: {sorted(lengths)}")
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, however: {batch_size=}")
-        self.x, self.target, self.weight, self.members, self.chosen = x, target, weight, members, chosen
+        self.x, self.target, self.weight, self.chosen = x, target, weight, chosen
         self.batch_size, self.n_rows = batch_size, len(target)
 
     def batches(self, generator: torch.Generator | None = None) -> Iterator[Batch]:
@@ -75,6 +68,5 @@ class TensorSource:
         if generator is not None:
             order = torch.randperm(self.n_rows, generator=generator)
         for rows in order.split(self.batch_size) if self.n_rows else ():
-            weight, members = (None if part is None else part[rows] for part in (self.weight, self.members))
-            x = self.x[rows if self.chosen is None else self.chosen[rows]]
-            yield Batch(x, self.target[rows], weight, members)
+            weight = None if self.weight is None else self.weight[rows]
+            yield Batch(self.x[rows if self.chosen is None else self.chosen[rows]], self.target[rows], weight)

@@ -158,9 +158,8 @@ class Trainer:
 
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss plus the network's penalty."""
-        x, target, weight, members = batch.to(self.device)
-        of_members = {} if members is None else {"members": members}
-        loss = self.objective.loss(self.net(x), target, weight, **of_members)
+        x, target, weight = batch.to(self.device)
+        loss = self.objective.loss(self.net(x), target, weight)
         penalty = getattr(self.net, "penalty", None)
         return loss if penalty is None else loss + penalty()
 
@@ -168,11 +167,10 @@ class Trainer:
     def score(self, source: BatchSource) -> float:
         """The objective's metric over all rows of ``source``."""
         self.net.eval()
-        batches = [(self.net(b.x.to(self.device)).cpu(), b.target, b.weight, b.members) for b in source.batches()]
-        outputs, targets, weights, members = zip(*batches, strict=True)
+        batches = [(self.net(b.x.to(self.device)).cpu(), b.target, b.weight) for b in source.batches()]
+        outputs, targets, weights = zip(*batches, strict=True)
         weight = None if weights[0] is None else torch.cat(weights)
-        of_members = {} if members[0] is None else {"members": torch.cat(members)}
-        score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight, **of_members)
+        score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight)
         if math.isnan(score):
             raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
         return score

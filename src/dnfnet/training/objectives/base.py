@@ -66,42 +66,26 @@ class Objective(ABC):
         """Targets in the form that the metrics take."""
         return target
 
-    def loss(
-        self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
-    ) -> Tensor:
-        """Mean loss, also over members; weights are expected to average 1 over what the rows count for.
-
-        ``members``, (rows, members) of bool, tells which of them each row counts for; without it, for all.
-        """
+    def loss(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Mean loss, also over members; weights are expected to average 1 over the training rows."""
         if output.dim() == 3:
-            n_rows, n_members = output.shape[:2]
-            row = torch.arange(n_rows, device=output.device).repeat_interleave(n_members)
-            output = output.flatten(0, 1)
-            if members is not None:
-                counted = members.flatten()
-                output, row = output[counted], row[counted]
-            target, weight = target[row], None if weight is None else weight[row]
+            members = output.shape[1]
+            output, target = output.flatten(0, 1), target.repeat_interleave(members, dim=0)
+            weight = None if weight is None else weight.repeat_interleave(members)
         losses = self.losses(output, target)
         return losses.mean() if weight is None else (losses * weight).mean()
 
-    def predictions(self, output: Tensor, members: Tensor | None = None) -> NDArray[np.float64]:
-        """Predictions of ``link`` in double precision, averaged over all members or those that a row counts for."""
+    def predictions(self, output: Tensor) -> NDArray[np.float64]:
+        """Predictions of ``link`` in double precision, averaged over members."""
         output = output.double()
-        if output.dim() == 2:
-            return self.link(output).cpu().numpy()
-        each = self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2])
-        if members is None:
-            return each.mean(1).cpu().numpy()
-        shares = members.to(each) / members.sum(1, keepdim=True)
-        each = each.masked_fill(~members.reshape(*members.shape, *[1] * (each.dim() - 2)), 0)
-        return torch.einsum("rm...,rm->r...", each, shares).cpu().numpy()
+        if output.dim() == 3:
+            return self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2]).mean(1).cpu().numpy()
+        return self.link(output).cpu().numpy()
 
-    def score(
-        self, output: Tensor, target: Tensor, weight: Tensor | None = None, members: Tensor | None = None
-    ) -> float:
-        """The metric of these outputs, where ``members`` is given of those members that a row counts for."""
+    def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
+        """The metric of these outputs."""
         weights = None if weight is None else weight.double().cpu().numpy()
-        return self.metric(self.predictions(output, members), self.truth(target).cpu().numpy(), weights)
+        return self.metric(self.predictions(output), self.truth(target).cpu().numpy(), weights)
 
 
 class CustomLoss(Objective):
