@@ -35,7 +35,6 @@ class Job:
     seed: int
     threads: int
     clock: Clock
-    own_split: bool = False
 
     @property
     def classes(self) -> bool:
@@ -77,8 +76,7 @@ def check_packages(models: set[str]) -> None:
 
 
 def _train(trial: Trial, split: Split, clock: Clock, *, fit: Fit, threads: int) -> Predictions:
-    own_split = trial.config.get("own_split", False)
-    job = Job(trial.config["parameters"], split, trial.seed, threads, clock, own_split)
+    job = Job(trial.config["parameters"], split, trial.seed, threads, clock)
     started, cpu_started = time.perf_counter(), time.process_time()
     fitted = fit(job)
     fit_seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
@@ -105,11 +103,7 @@ def fit_dnf_net(job: Job) -> Fitted:
     kind = DNFNetClassifier if job.classes else DNFNetRegressor
     train, validation = job.split.train, job.split.validation
     model = kind(**job.parameters, random_state=job.seed)
-    if job.own_split:
-        table = pd.concat([train.X, validation.X], ignore_index=True)
-        model.fit(table, np.concatenate([train.y, validation.y]))
-    else:
-        model.fit(train.X, train.y, eval_set=(validation.X, validation.y))
+    model.fit(train.X, train.y, eval_set=(validation.X, validation.y))
     if model.stop_reason_ == "interrupted":
         # The estimator keeps an interrupted network; a trial that was cut short must not count as finished.
         raise KeyboardInterrupt

@@ -21,24 +21,19 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Variant:
-    """A model and its arguments; ``for_classes`` are those that only a target of classes has.
-
-    With ``own_split`` it gets training and validation rows as one table, as from a user who names none to stop by.
-    """
+    """A model and its arguments; ``for_classes`` are those that only a target of classes has."""
 
     name: str
     model: str = DNF_NET
     parameters: Parameters = field(default_factory=dict)
     for_classes: Parameters = field(default_factory=dict)
-    own_split: bool = False
 
     def configs(self, dataset: str) -> list[dict[str, Any]]:
         """The configurations of its trials on a data set: its name and its parameters in full."""
         classes = has_classes(dataset)
         parameters = {**self.parameters, **self.for_classes} if classes else dict(self.parameters)
         full = _full(parameters, classes) if self.model == DNF_NET else parameters
-        rows = {"own_split": True} if self.own_split else {}
-        return [{"variant": self.name, "parameters": full, **rows}]
+        return [{"variant": self.name, "parameters": full}]
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,7 @@ _RIVALS = (
     Variant("realmlp", "realmlp", for_classes={"use_ls": False}),
     Variant("tabm", "tabm"),
 )
-_DNF_NETS = (Variant("default"), Variant("own-split", own_split=True), _paper())
+_DNF_NETS = (Variant("default"), _paper())
 VARIANTS = {variant.name: variant for variant in (*_DNF_NETS, *_RIVALS)}
 RIVALS = (*(variant.name for variant in _RIVALS), Tuned.name)
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import roc_auc_score
 
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.compare import Bench, Figure
@@ -22,8 +21,7 @@ from benchmarks.accuracy.limit import interrupting
 from benchmarks.accuracy.models import evaluate
 from benchmarks.accuracy.render import markdown
 from benchmarks.accuracy.rivals import Categories
-from benchmarks.accuracy.variants import DNF_NET, VARIANTS, Tuned, find_variant, parse_variant
-from dnfnet import DNFNetClassifier
+from benchmarks.accuracy.variants import VARIANTS, Tuned, find_variant, parse_variant
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.clock import Clock, TimeLimitReached
 from dnfnet.paper.partitions import make_partitions
@@ -256,19 +254,6 @@ def test_rivals_of_the_extra_take_the_tables(here, model, dataset):
     outcome = evaluate(trial, split, Clock())
     assert math.isfinite(outcome["test"])
     assert outcome["best_tree"] >= 1
-
-
-def test_a_variant_may_set_its_own_rows_aside(here):
-    """Training and validation rows are one table then; the score is that of the estimator without an eval_set."""
-    split = load_split("titanic", 0, DataSources.of(), here / "parts.npz")
-    (config,) = find_variant("own-split").configs("titanic")
-    assert config["own_split"] is True
-    small = {**config, "parameters": {**config["parameters"], "n_formulas": 16, "max_epochs": 5}}
-    outcome = evaluate(Trial("titanic", DNF_NET, small, 0, 1), split, Clock())
-    rows = split.train.X, split.validation.X
-    model = DNFNetClassifier(n_formulas=16, max_epochs=5, random_state=1)
-    model.fit(pd.concat(rows, ignore_index=True), np.concatenate([split.train.y, split.validation.y]))
-    assert outcome["test"] == pytest.approx(roc_auc_score(split.test.y, model.predict_proba(split.test.X)[:, 1]))
 
 
 def registered(variant, dataset):
