@@ -31,6 +31,7 @@ from tqdm import tqdm
 
 from benchmarks.accuracy.variants import Variant, parse_variant
 from dnfnet import DNFNetClassifier, DNFNetRegressor
+from dnfnet.exceptions import InvalidParameterError
 
 Arrays = tuple[np.ndarray, np.ndarray]
 
@@ -113,8 +114,11 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5, metavar="N")
     parser.add_argument("--variant", nargs="+", action="append", default=[], metavar=("NAME", "key=value"))
     options = parser.parse_args()
-    variants = [parse_variant(words) for words in options.variant]
-    names = list(contenders(True, variants))
+    try:
+        variants = [parse_variant(words) for words in options.variant]
+        names = list(contenders(True, variants))
+    except (InvalidParameterError, TypeError) as error:
+        parser.error(str(error))
     if options.splits < 1 or len(names) != len(contenders(True, [])) + len(variants):
         parser.error("--splits must be at least 1, and a --variant must have a name of its own")
     losses = np.empty((len(options.tables), len(names), options.splits))

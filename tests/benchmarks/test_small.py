@@ -26,3 +26,19 @@ def test_losses_are_printed_beside_the_defaults(monkeypatch, capsys):
     expected = [loss / losses[0] for loss in losses]
     assert [float(cell) for cell in ratios.split("|")[2:-1]] == pytest.approx(expected, rel=0.05)
     assert all(float(cell) >= 0 for cell in seconds.split("|")[2:-1])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--variant", "default", "beta=1"], "must begin with a new name"),
+        (["--variant", "mine", "formulas=4"], "formulas"),
+        (["--variant", "forest", "beta=1"], "a name of its own"),
+        (["--splits", "0"], "at least 1"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_a_sentence(monkeypatch, capsys, words, told):
+    monkeypatch.setattr("sys.argv", ["small", *words])
+    with pytest.raises(SystemExit):
+        small.main()
+    assert told in capsys.readouterr().err

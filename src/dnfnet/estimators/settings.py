@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfnet.exceptions import InvalidParameterError, ModelFileError
+from dnfnet.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -98,8 +98,6 @@ def _formulas(n_rows: int) -> int:
 
 def _groups(given: int | str, n_formulas: int) -> int:
     if not isinstance(given, str):
-        if n_formulas % given:
-            raise InvalidParameterError(f"n_groups must divide n_formulas, however: n_groups={given}, {n_formulas=}")
         return int(given)
     sizes = [size for size in range(GROUP_SIZE // 4, GROUP_SIZE * 4 + 1) if n_formulas % size == 0]
     return n_formulas // min(sizes, key=lambda size: abs(math.log(size / GROUP_SIZE))) if sizes else 1
