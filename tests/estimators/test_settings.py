@@ -55,21 +55,23 @@ def test_large_tables_come_in_larger_batches(n_rows, size):
     assert choose_settings(DNFNetRegressor(), n_rows, 10, 0).batch_size == size
 
 
-def test_classes_are_counted_in_any_kind_of_fit():
-    """Of three labels, of two of them in the first part of a stream, and of a row with several."""
+def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
+    """Of three labels, of two of them in the first part of a stream, of a row with several, and of real targets."""
     labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]
     counted = []
 
-    class Counting(DNFNetClassifier):
-        def _set_settings(self, n_rows, n_columns, n_classes, fresh):
-            counted.append(n_classes)
-            super()._set_settings(n_rows, n_columns, n_classes, fresh)
+    def counting(model, n_rows, n_columns, n_classes, n_targets):
+        counted.append((n_classes, n_targets))
+        return choose_settings(model, n_rows, n_columns, n_classes, n_targets)
 
-    Counting(**SMALL).fit(X, labels)
-    Counting(**SMALL).partial_fit(X[:2], labels[:2])
-    Counting(**SMALL).partial_fit(X[:2], labels[:2], classes=["a", "b", "c"])
-    Counting(**SMALL).fit(X, np.stack([labels == "a", labels != "b"], axis=1).astype(int))
-    assert counted == [3, 2, 3, 0]
+    monkeypatch.setattr("dnfnet.estimators.base.choose_settings", counting)
+    DNFNetClassifier(**SMALL).fit(X, labels)
+    DNFNetClassifier(**SMALL).partial_fit(X[:2], labels[:2])
+    DNFNetClassifier(**SMALL).partial_fit(X[:2], labels[:2], classes=["a", "b", "c"])
+    DNFNetClassifier(**SMALL).fit(X, np.stack([labels == "a", labels != "b"], axis=1).astype(int))
+    DNFNetRegressor(**SMALL).fit(X, X[:, :3])
+    DNFNetRegressor(**SMALL).partial_fit(X, X[:, 0])
+    assert counted == [(3, 1), (2, 1), (3, 1), (0, 2), (0, 3), (0, 1)]
 
 
 def test_formulas_that_sixteen_does_not_divide_are_one_group():
@@ -99,6 +101,16 @@ def test_warm_start_keeps_what_the_network_was_built_with():
 )
 def test_groups_are_of_sixteen_or_what_is_nearest(n_formulas, n_groups):
     assert choose_settings(DNFNetClassifier(n_formulas=n_formulas), 5000, 3, 2).n_groups == n_groups
+
+
+@pytest.mark.parametrize(
+    ("n_outputs", "size"), [(1, 16), (5, 16), (6, 32), (10, 32), (11, 32), (12, 64), (26, 64), (1000, 64)]
+)
+def test_many_outputs_get_larger_groups(n_outputs, size):
+    of_classes = choose_settings(DNFNetClassifier(), 5000, 3, n_outputs)
+    of_targets = choose_settings(DNFNetRegressor(), 5000, 3, 0, n_outputs)
+    assert of_classes.n_formulas // of_classes.n_groups == of_targets.n_formulas // of_targets.n_groups == size
+    assert choose_settings(DNFNetClassifier(), 500, 3, n_outputs).n_groups == (2 if size > 16 else 4)
 
 
 def test_codes_have_inputs_of_their_own_unless_told_otherwise(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -200,7 +201,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows of each network; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
-        self._set_settings(*table.shape, self._n_classes(numbers), fresh)
+        self._set_settings(table.shape, numbers, fresh)
         weight = self._weigh(y, weight, learn=True)
         one_batch = n_rows <= self.settings_.batch_size
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
@@ -227,16 +228,16 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
         return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
-    def _set_settings(self, n_rows: int, n_columns: int, n_classes: int, fresh: bool) -> None:
+    def _set_settings(self, shape: tuple[int, int], numbers: NDArray, fresh: bool, classes: Any = None) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
-        settings = choose_settings(self, n_rows, n_columns, n_classes)
+        n_classes = self._n_classes(numbers) if classes is None else len(classes)
+        settings = choose_settings(self, *shape, n_classes, n_targets=math.prod(numbers.shape[1:]))
         self.settings_ = settings if fresh else settings.with_network_of(self.settings_)
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
         """Encoded rows, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
-        n_classes = self._n_classes(self._target_numbers(y)) if classes is None else len(classes)
-        self._set_settings(*table.shape, n_classes, fresh)
+        self._set_settings(table.shape, self._target_numbers(y), fresh, classes)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target(y)
