@@ -104,13 +104,14 @@ def test_groups_are_of_sixteen_or_what_is_nearest(n_formulas, n_groups):
 
 
 @pytest.mark.parametrize(
-    ("n_outputs", "size"), [(1, 16), (5, 16), (6, 32), (10, 32), (11, 32), (12, 64), (26, 64), (1000, 64)]
+    ("n_classes", "n_targets", "size"),
+    [(2, 1, 16), (5, 1, 16), (6, 1, 32), (11, 1, 32), (12, 1, 64), (1000, 1, 64), (0, 1, 16), (0, 2, 32), (0, 3, 64)],
 )
-def test_many_outputs_get_larger_groups(n_outputs, size):
-    of_classes = choose_settings(DNFNetClassifier(), 5000, 3, n_outputs)
-    of_targets = choose_settings(DNFNetRegressor(), 5000, 3, 0, n_outputs)
-    assert of_classes.n_formulas // of_classes.n_groups == of_targets.n_formulas // of_targets.n_groups == size
-    assert choose_settings(DNFNetClassifier(), 500, 3, n_outputs).n_groups == (2 if size > 16 else 4)
+def test_many_outputs_get_larger_groups(n_classes, n_targets, size):
+    settings = choose_settings(DNFNetClassifier(), 5000, 3, n_classes, n_targets)
+    assert settings.n_formulas // settings.n_groups == size
+    of_few_rows = choose_settings(DNFNetClassifier(), 500, 3, n_classes, n_targets)
+    assert of_few_rows.n_groups == (2 if size > 16 else 4)
 
 
 def test_codes_have_inputs_of_their_own_unless_told_otherwise(tmp_path):

@@ -4,9 +4,9 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 
 - a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes;
-- groups of formulas with an output layer each: of 16, of 32 for 6 classes (or labels, or targets) and of 64 for 12, as
-  an output layer needs some formulas for each of its outputs, but two groups at least; or of what is nearest to that
-  and divides a number of formulas that was given;
+- groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
+  each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
+  formulas that was given;
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
   most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
 
 LEAST_GROUP, LARGEST_GROUP = 16, 64
-FORMULAS_PER_OUTPUT = 4
+PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
 
@@ -75,7 +75,7 @@ def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: i
     n_formulas = int(_or(model.n_formulas, 512 if large else _formulas(n_rows)))
     return Settings(
         n_formulas=n_formulas,
-        n_groups=None if model.n_groups is None else _groups(model.n_groups, n_formulas, max(n_classes, n_targets)),
+        n_groups=None if model.n_groups is None else _groups(model.n_groups, n_formulas, n_classes, n_targets),
         pieces=int(_or(model.pieces, _pieces(n_rows, n_columns))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
@@ -98,18 +98,18 @@ def _formulas(n_rows: int) -> int:
     return 64 if n_rows < 1000 else 128 if n_rows < MANY_ROWS else 256
 
 
-def _groups(given: int | str, n_formulas: int, n_outputs: int) -> int:
+def _groups(given: int | str, n_formulas: int, n_classes: int, n_targets: int) -> int:
     if not isinstance(given, str):
         return int(given)
-    best = _group_size(n_formulas, n_outputs)
+    best = min(_group_size(n_classes, n_targets), max(LEAST_GROUP, n_formulas // 2))
     sizes = [size for size in range(best // 4, best * 4 + 1) if n_formulas % size == 0]
     return n_formulas // min(sizes, key=lambda size: abs(math.log(size / best))) if sizes else 1
 
 
-def _group_size(n_formulas: int, n_outputs: int) -> int:
-    """The power of 2 that is nearest to some formulas for each output."""
-    size = 2 ** round(math.log2(np.clip(FORMULAS_PER_OUTPUT * n_outputs, LEAST_GROUP, LARGEST_GROUP)))
-    return max(LEAST_GROUP, min(size, n_formulas // 2))
+def _group_size(n_classes: int, n_targets: int) -> int:
+    """So many formulas that an output layer can tell its outputs apart; classes that exclude each other share them."""
+    wanted = max(PER_CLASS * n_classes, PER_TARGET * n_targets)
+    return 2 ** round(math.log2(np.clip(wanted, LEAST_GROUP, LARGEST_GROUP)))
 
 
 def _epochs(n_rows: int, batch_size: int, steps: int, least: int) -> int:
