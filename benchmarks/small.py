@@ -69,6 +69,8 @@ TABLES = {
     "wine": Table(lambda: datasets.load_wine(return_X_y=True)),
     "iris": Table(lambda: datasets.load_iris(return_X_y=True)),
     "clusters": Table(lambda: datasets.make_classification(700, 20, n_informative=8, n_classes=4, random_state=0)),
+    "digits": Table(lambda: datasets.load_digits(return_X_y=True)),
+    "ten_kinds": Table(lambda: datasets.make_classification(1500, 20, n_informative=10, n_classes=10, random_state=0)),
     "hastie": Table(lambda: datasets.make_hastie_10_2(1500, random_state=0)),
     "exclusive_or": Table(exclusive_or),
     "diabetes": Table(lambda: datasets.load_diabetes(return_X_y=True), real=True),

@@ -44,8 +44,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
         Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
-        "auto" makes groups of 16, or of the nearest size that divides ``n_formulas``; ``None`` is the paper's single
-        output layer.
+        "auto" makes groups of 16, of 32 from 6 classes on, of 64 from 12 on, and of 16 for each label or real target up
+        to 64, or of the nearest size that divides ``n_formulas``; ``None`` is the paper's single output layer.
     n_ensemble : int
         Networks that are trained one after the other, each from another draw and, without ``eval_set``, with other rows
         to stop by; their predictions are averaged.
