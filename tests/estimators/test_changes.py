@@ -81,6 +81,12 @@ def test_extra_columns_can_be_allowed_after_the_fit(tmp_path):
         np.testing.assert_array_equal(ready.predict_proba(X.assign(q=1)), expected)
 
 
+def test_extra_columns_are_checked_when_they_change_after_the_fit():
+    model = DNFNetClassifier(**SMALL).fit(X, Y).set_params(extra_columns="drop")
+    with pytest.raises(InvalidParameterError, match=r"extra_columns must be one of .* however: 'drop'"):
+        model.predict(X)
+
+
 def test_a_constant_first_batch_does_not_freeze_a_regressor():
     model = DNFNetRegressor(**SMALL).partial_fit(X[:10], np.full(10, 5.0))
     with pytest.raises(InvalidTargetError, match="had the constant target"):

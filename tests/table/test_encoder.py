@@ -109,6 +109,14 @@ def test_integers_beyond_float64_and_wild_values_stay_finite():
         assert encoder.transform([[1e308], [-1e308]]).tolist() == [[1e6], [-1e6]]
 
 
+def test_a_column_without_finite_values_is_told_apart_from_an_empty_one():
+    encoder = TableEncoder().fit(np.array([[1.0, np.inf, np.nan], [2.0, -np.inf, np.nan]]))
+    assert [column.became for column in encoder.schema][1:] == [
+        "left out: no finite value in fit",
+        "left out: no value in fit",
+    ]
+
+
 def test_what_was_constant_stays_zero():
     encoder = TableEncoder().fit([[5.0, 1.0], [5.0, 2.0]])
     assert encoder.transform([[1e9, 1.0]]).tolist() == [[0, -1]]

@@ -84,7 +84,6 @@ class TableEncoder:
         single_values: bool = True,
     ) -> None:
         _check_choice("datetimes", datetimes, ("refuse", "expand"))
-        _check_choice("extra_columns", extra_columns, ("refuse", "ignore"))
         _check_count("max_levels", max_levels)
         if min_level_rows != "auto":
             _check_count("min_level_rows", min_level_rows)
@@ -171,6 +170,16 @@ class TableEncoder:
         raise_retyped(retyped)
         notes.tell()
         return out
+
+    @property
+    def extra_columns(self) -> Literal["refuse", "ignore"]:
+        """What becomes of columns that fit did not have."""
+        return self._extra_columns
+
+    @extra_columns.setter
+    def extra_columns(self, value: Literal["refuse", "ignore"]) -> None:
+        _check_choice("extra_columns", value, ("refuse", "ignore"))
+        self._extra_columns = value
 
     @property
     def schema(self) -> Schema:

@@ -104,7 +104,7 @@ class Column:
             "boolean": lambda: "0 or 1",
             "category": self._category_became,
             "datetime": self._datetime_became,
-            "empty": lambda: "left out: no value in fit",
+            "empty": lambda: f"left out: no {'finite ' if self.n_infinite else ''}value in fit",
         }[self.kind]()
         return f"{words}, missing or not" if self.has_indicator else words
 
