@@ -25,8 +25,10 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import train_test_split
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from tqdm import tqdm
 
 from benchmarks.accuracy.variants import Variant, parse_variant
@@ -64,6 +66,14 @@ def linear() -> Arrays:
     return X, X @ rng.normal(size=30) + 3 * rng.normal(size=500)
 
 
+def ten_targets() -> Arrays:
+    """Ten real targets, each another sum of the same twelve smooth functions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 12))
+    hidden = np.tanh(X @ rng.normal(size=(12, 12)))
+    return X, hidden @ rng.normal(size=(12, 10)) + 0.3 * rng.normal(size=(1500, 10))
+
+
 TABLES = {
     "breast_cancer": Table(lambda: datasets.load_breast_cancer(return_X_y=True)),
     "wine": Table(lambda: datasets.load_wine(return_X_y=True)),
@@ -78,6 +88,7 @@ TABLES = {
     "friedman2": Table(lambda: datasets.make_friedman2(700, noise=50, random_state=0), real=True),
     "heavy_tails": Table(heavy_tails, real=True),
     "linear": Table(linear, real=True),
+    "ten_targets": Table(ten_targets, real=True),
 }
 
 
@@ -106,6 +117,8 @@ def loss(model: Any, table: Table, split: int) -> float:
     model = clone(model)
     if "random_state" in model.get_params():
         model.set_params(random_state=split)
+    if y.ndim == 2 and not get_tags(model).target_tags.multi_output:
+        model = MultiOutputRegressor(model)
     model.fit(train, y_train)
     return 1 - r2_score(y_test, model.predict(test)) if table.real else log_loss(y_test, model.predict_proba(test))
 
