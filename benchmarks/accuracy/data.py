@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
-from dnfnet.paper.datasets import DATASETS, prepare
+from dnfnet.paper.datasets import DATASETS, DatasetSpec, prepare
 from dnfnet.paper.partitions import stored_partitions
 from dnfnet.paper.sources import DATA_DIR_VARIABLE, DataSources
 
@@ -23,6 +23,8 @@ class RawTable:
     name: str
     target: str
     metric: str
+    n_rows: int
+    n_features: int
     kaggle: str | None = None
 
     @property
@@ -34,10 +36,10 @@ class RawTable:
 RAW_TABLES = {
     table.name: table
     for table in (
-        RawTable("adult", "income", "roc_auc"),
-        RawTable("titanic", "Survived", "roc_auc", kaggle="titanic"),
-        RawTable("diamonds", "price", "r2"),
-        RawTable("nyc_taxi", "tipamount", "r2"),
+        RawTable("adult", "income", "roc_auc", 48_842, 14),
+        RawTable("titanic", "Survived", "roc_auc", 891, 11, kaggle="titanic"),
+        RawTable("diamonds", "price", "r2", 53_940, 9),
+        RawTable("nyc_taxi", "tipamount", "r2", 349_101, 9),
     )
 }
 STUDY_TABLES = ("gesture", "eye", "house", "gas-drift", "otto")
@@ -91,6 +93,13 @@ def has_classes(name: str) -> bool:
     if name not in TABLES:
         raise InvalidParameterError(f"dataset must be one of {', '.join(TABLES)}, however: {name!r}")
     return TABLES[name] != "r2"
+
+
+def training_shape(name: str) -> tuple[int, int, int]:
+    """Rows to train on, features and classes (0 of a real target) of a table of the bench, without opening it."""
+    spec = RAW_TABLES.get(name) or DATASETS[name]
+    n_classes = len(spec.classes) if isinstance(spec, DatasetSpec) else 2 if has_classes(name) else 0
+    return round(0.7 * spec.n_rows), spec.n_features, n_classes
 
 
 def open_table(name: str, sources: DataSources) -> Table:

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.accuracy.data import has_classes
+from benchmarks.accuracy.data import has_classes, training_shape
 from dnfnet import DNFNetClassifier, DNFNetRegressor
+from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.estimators.parameters import check_parameters
+from dnfnet.estimators.settings import choose_settings
 from dnfnet.exceptions import InvalidParameterError
 from dnfnet.paper.grids import draw, xgboost_grid
 
@@ -29,11 +32,14 @@ class Variant:
     for_classes: Parameters = field(default_factory=dict)
 
     def configs(self, dataset: str) -> list[dict[str, Any]]:
-        """The configurations of its trials on a data set: its name and its parameters in full."""
+        """The configurations of its trials on a data set: name, parameters in full, and what "auto" is there."""
         classes = has_classes(dataset)
         parameters = {**self.parameters, **self.for_classes} if classes else dict(self.parameters)
-        full = _full(parameters, classes) if self.model == DNF_NET else parameters
-        return [{"variant": self.name, "parameters": full}]
+        if self.model != DNF_NET:
+            return [{"variant": self.name, "parameters": parameters}]
+        kind = DNFNetClassifier if classes else DNFNetRegressor
+        full = _full(parameters, kind)
+        return [{"variant": self.name, "parameters": full, "auto": _chosen(kind(**full), dataset)}]
 
 
 @dataclass(frozen=True)
@@ -114,12 +120,21 @@ def _value(text: str) -> Any:
         return text
 
 
-def _full(parameters: Parameters, classes: bool) -> dict[str, Any]:
+def _full(parameters: Parameters, kind: type[BaseDNFNet]) -> dict[str, Any]:
     """All arguments of the estimator, so that a new default is a new configuration."""
-    kind = DNFNetClassifier if classes else DNFNetRegressor
     known = kind().get_params()
     unknown = [name for name in parameters if name not in known or name in _RUN_TIME]
     if unknown:
         raise InvalidParameterError(f"{kind.__name__} has no {', '.join(unknown)} for a variant to set.")
     full = {**known, **parameters}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in full.items() if name not in _RUN_TIME}
+
+
+def _chosen(model: BaseDNFNet, dataset: str) -> dict[str, Any]:
+    """What the rules choose for each "auto", so that a new rule is a new configuration where it makes a difference."""
+    try:
+        check_parameters(model)
+    except InvalidParameterError:
+        return {}  # the trial will say it
+    settings = choose_settings(model, *training_shape(dataset)).to_dict()
+    return {name: value for name, value in settings.items() if getattr(model, name) == "auto"}

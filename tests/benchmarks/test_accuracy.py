@@ -16,12 +16,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.compare import Bench, Figure
-from benchmarks.accuracy.data import Table, load_split, open_table
+from benchmarks.accuracy.data import TABLES, Table, load_split, open_table, training_shape
 from benchmarks.accuracy.limit import interrupting
 from benchmarks.accuracy.models import evaluate
 from benchmarks.accuracy.render import markdown
 from benchmarks.accuracy.rivals import Categories
 from benchmarks.accuracy.variants import VARIANTS, Tuned, find_variant, parse_variant
+from dnfnet.estimators import settings
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.clock import Clock, TimeLimitReached
 from dnfnet.paper.partitions import make_partitions
@@ -197,6 +198,28 @@ def test_the_papers_preset_has_its_metric_for_classes_only():
     assert (for_classes["parameters"]["metric"], for_reals["parameters"]["metric"]) == ("paper", None)
 
 
+def test_a_new_rule_for_auto_is_a_new_trial_where_it_makes_a_difference(monkeypatch):
+    default = find_variant("default")
+    before = {name: default.configs(name) for name in ("otto", "house")}
+    assert before["otto"][0]["parameters"]["n_groups"] == "auto"
+    assert (before["otto"][0]["auto"]["n_groups"], before["house"][0]["auto"]["n_groups"]) == (16, 16)
+    monkeypatch.setattr(settings, "PER_CLASS", 1)
+    assert default.configs("otto")[0]["auto"]["n_groups"] == 32
+    assert default.configs("house") == before["house"]
+    given = parse_variant(["mine", "n_groups=4"]).configs("otto")[0]
+    assert "n_groups" not in given["auto"]  # no rule has a say in it
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_rules_are_asked_for_the_shape_that_a_table_has(name, data_dir):
+    try:
+        table = open_table(name, DataSources.of(str(data_dir)))
+    except DatasetUnavailableError:
+        pytest.skip(f"{name} is not here")
+    n_train = len(make_partitions(table.strata).parts[0].train)
+    assert training_shape(name) == (pytest.approx(n_train, abs=1), table.X.shape[1], table.n_classes or 0)
+
+
 def test_more_tuning_contains_less():
     few, many = Tuned(3).configs("eye"), Tuned(5).configs("eye")
     assert many[:3] == few
@@ -257,7 +280,7 @@ def test_rivals_of_the_extra_take_the_tables(here, model, dataset):
 
 
 def registered(variant, dataset):
-    return VARIANTS[variant].configs(dataset)[0]["parameters"] if variant in VARIANTS else {}
+    return VARIANTS[variant].configs(dataset)[0] if variant in VARIANTS else {"variant": variant, "parameters": {}}
 
 
 def made_up(
@@ -268,10 +291,9 @@ def made_up(
         {
             "dataset": dataset,
             "model": model,
-            "config": {
-                "variant": variant,
-                "parameters": registered(variant, dataset) if parameters is None else parameters,
-            },
+            "config": registered(variant, dataset)
+            if parameters is None
+            else {"variant": variant, "parameters": parameters},
             "partition": partition,
             "seed": seed,
             "status": "ok",
@@ -333,10 +355,9 @@ def test_tuning_chooses_by_validation_and_pays_for_all_it_tried():
 
 
 def test_the_registry_decides_among_old_and_new_parameters_of_a_name():
-    (now,) = find_variant("default").configs("gesture")
     old = made_up("default", [5.0], parameters={"n_formulas": 1})
     assert Bench(old).runs("gesture", "default") is None
-    both = Bench(old + made_up("default", [1.0], parameters=now["parameters"]))
+    both = Bench(old + made_up("default", [1.0]))
     assert both.runs("gesture", "default").figure.mean == 1.0
     ambiguous = Bench(made_up("mine", [1.0], parameters={"a": 1}) + made_up("mine", [2.0], parameters={"a": 2}))
     with pytest.raises(InvalidParameterError, match="2 sets of parameters"):

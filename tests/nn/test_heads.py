@@ -48,18 +48,6 @@ def test_groups_must_divide_the_formulas(n_groups):
         GroupHeads(12, n_groups=n_groups, d_out=1)
 
 
-def test_a_literal_starts_with_variance_one_over_the_features_its_formula_keeps():
-    generator = torch.Generator().manual_seed(0)
-    net = DNFNet(200, 1, n_formulas=40, beta=None, literal_init="unit", generator=generator)
-    block = net.block
-    kept = block.layout.per_literal(block.selection.random_mask.float())
-    variance = (block.weight.square() * kept).sum(-1)
-    assert abs(variance.mean() - 1) < 0.02
-    for probability in (0.1, 0.9):  # whatever the size of the mask
-        some = (kept.mean(-1) - probability).abs() < 0.1
-        assert abs(variance[some].mean() - 1) < 0.05
-
-
 def test_an_ensemble_has_a_member_for_each_group_of_each_network():
     x = torch.randn(6, 5)
     nets = [groups_net(), DNFNet(5, 3, n_formulas=4, beta=0.7)]

@@ -32,7 +32,7 @@ from dnfnet.estimators.settings import Settings, choose_settings
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
-from dnfnet.nn import Beta, DNFNet, Ensemble, LiteralInit, Runs, nets_of
+from dnfnet.nn import Beta, DNFNet, Ensemble, Runs, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
@@ -59,7 +59,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
         localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        literal_init: LiteralInit = "unit",
         learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Literal["auto"] = "auto",
@@ -89,7 +88,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.keep_probs = keep_probs
         self.localization = localization
         self.structure = structure
-        self.literal_init = literal_init
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.weight_decay = weight_decay
@@ -301,7 +299,6 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
                 keep_probs=keep_probs,
                 localization=self.localization,
                 structure=self.structure,
-                literal_init=self.literal_init,
                 runs=Runs(runs, torch.from_numpy(ends)),
                 generator=generator,
             ).to(device=self.device, dtype=torch.float32)

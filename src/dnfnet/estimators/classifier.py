@@ -18,7 +18,7 @@ from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
-from dnfnet.nn import Beta, LiteralInit
+from dnfnet.nn import Beta
 from dnfnet.training import Callback, LossFunction, MetricChoice
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         The paper's localization, a constant 1/n in its place, or nothing.
     structure : {"dnf", "dense"}
         Formulas, or dense layers of the same widths.
-    literal_init : {"unit", "xavier"}
-        How the literals' weights start: with variance 1 of each literal, or as the authors did.
     learning_rate : float or "auto"
         The highest rate; "auto" is 0.02.
     schedule : {"cosine", "plateau"}
@@ -155,7 +153,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
         localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        literal_init: LiteralInit = "unit",
         learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Literal["auto"] = "auto",
@@ -186,7 +183,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             keep_probs=keep_probs,
             localization=localization,
             structure=structure,
-            literal_init=literal_init,
             learning_rate=learning_rate,
             schedule=schedule,
             weight_decay=weight_decay,
@@ -224,7 +220,6 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             keep_probs=(0.1, 0.3, 0.5, 0.7, 0.9),
             localization="gaussian",
             structure="dnf",
-            literal_init="xavier",
             learning_rate=0.05,
             schedule="plateau",
             weight_decay=0.0,

@@ -28,7 +28,6 @@ SHARED: dict[str, list[Any]] = {
     "keep_probs": ["array-like", None],
     "localization": [StrOptions({"gaussian", "uniform"}), None],
     "structure": [StrOptions({"dnf", "dense"})],
-    "literal_init": [StrOptions({"unit", "xavier"})],
     "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     "schedule": [StrOptions({"cosine", "plateau"})],
     "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -65,7 +64,7 @@ MOST_BETA = float(np.finfo(np.float32).max) ** 0.5
 # What a network is built from, and cannot be changed once it is there.
 STRUCTURE = (
     *("n_formulas", "n_groups", "n_ensemble", "pieces", "single_values", "beta", "conjunctions", "lengths"),
-    *("keep_probs", "localization", "structure", "literal_init"),
+    *("keep_probs", "localization", "structure"),
 )
 
 

@@ -17,7 +17,7 @@ from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import REGRESSOR
 from dnfnet.estimators.real_targets import Reals
 from dnfnet.exceptions import InvalidParameterError
-from dnfnet.nn import Beta, LiteralInit
+from dnfnet.nn import Beta
 from dnfnet.training import Callback, LossFunction, MetricChoice, RealLoss
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
     n_formulas, n_groups, n_ensemble, pieces, single_values, beta, conjunctions, lengths, keep_probs, localization, \
-structure, literal_init, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
+structure, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
 validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, random_state, verbose, device
         As in `DNFNetClassifier`.
 
@@ -83,7 +83,6 @@ feature_selection_
         keep_probs: Sequence[float] | None = (0.1, 0.3, 0.5, 0.7, 0.9),
         localization: Literal["gaussian", "uniform"] | None = None,
         structure: Literal["dnf", "dense"] = "dnf",
-        literal_init: LiteralInit = "unit",
         learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Literal["auto"] = "auto",
@@ -114,7 +113,6 @@ feature_selection_
             keep_probs=keep_probs,
             localization=localization,
             structure=structure,
-            literal_init=literal_init,
             learning_rate=learning_rate,
             schedule=schedule,
             weight_decay=weight_decay,

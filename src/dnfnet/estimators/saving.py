@@ -39,10 +39,11 @@ EARLIER = {
     "n_groups": None,
     "n_ensemble": 1,
     "pieces": 1,
-    "literal_init": "xavier",
     "schedule": "plateau",
     "weight_decay": 0.0,
 }
+# Arguments that earlier files have and that are gone; they concerned the start of training only.
+GONE = ("literal_init",)
 
 
 def save(model: BaseDNFNet, path: str | Path) -> None:
@@ -222,6 +223,8 @@ def _restored(parameters: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments from what JSON kept of them."""
     restored: dict[str, Any] = {}
     for name, value in parameters.items():
+        if name in GONE:
+            continue
         if isinstance(value, list):
             value = tuple(value)
         elif isinstance(value, dict) and value.keys() == {CUSTOM}:

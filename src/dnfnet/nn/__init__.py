@@ -1,6 +1,6 @@
 """The paper in pure torch: one equation per function, one component per module."""
 
-from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit
+from dnfnet.nn.dnnf import DNNF, DenseBlock
 from dnfnet.nn.ensemble import Ensemble, nets_of
 from dnfnet.nn.gates import exact_and, exact_or, projected_and, soft_and, soft_or
 from dnfnet.nn.heads import GroupHeads
@@ -19,7 +19,6 @@ __all__ = [
     "FeatureSelection",
     "GroupHeads",
     "Layout",
-    "LiteralInit",
     "Localization",
     "Runs",
     "UniformLocalization",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import torch
 from torch import Tensor, nn
 
@@ -12,14 +10,12 @@ from dnfnet.nn.layout import Layout
 from dnfnet.nn.runs import Runs
 from dnfnet.nn.selection import FeatureSelection
 
-# "xavier" is one draw over the whole matrix, as the authors trained it: the more literals, the closer to 0 they start,
-# and a conjunction of many literals near 0 is false everywhere, with hardly a gradient. "unit" gives each literal the
-# variance 1 over independent standardised features that its formula's random mask keeps.
-LiteralInit = Literal["xavier", "unit"]
-
 
 class LiteralBlock(nn.Module):
-    """The trainable affine literals that every block starts with; their biases start at 0."""
+    """The trainable affine literals that every block starts with.
+
+    Their weights start with one Xavier draw over the whole matrix, as the authors', and their biases at 0.
+    """
 
     def __init__(
         self,
@@ -27,13 +23,10 @@ class LiteralBlock(nn.Module):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
-        init: LiteralInit = "xavier",
         runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if init not in get_args(LiteralInit):
-            raise ValueError(f"init must be one of {get_args(LiteralInit)}, however: {init=}")
         if d_in < 1:
             raise ValueError(f"d_in must be at least 1, however: {d_in=}")
         if runs is not None and runs.d_in != d_in:
@@ -41,18 +34,7 @@ class LiteralBlock(nn.Module):
         self.d_in, self.layout, self.selection, self.runs = d_in, layout, selection, runs
         self.weight = nn.Parameter(torch.empty(layout.n_literals, d_in))
         self.bias = nn.Parameter(torch.zeros(layout.n_literals))
-        if init == "xavier":
-            nn.init.xavier_uniform_(self.weight, generator=generator)
-        else:
-            nn.init.uniform_(self.weight, -1, 1, generator=generator)
-            self.weight.data *= layout.per_literal((3 / self._n_kept()).sqrt())
-
-    def _n_kept(self) -> Tensor:
-        """How many features each formula can ever see, ``(n_formulas, 1)``; 1 for none."""
-        mask = None if self.selection is None else self.selection.random_mask
-        if mask is None:
-            return torch.full((self.layout.n_formulas, 1), float(self.d_in))
-        return mask.sum(-1, keepdim=True).clamp(min=1).to(torch.get_default_dtype())
+        nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def gate(self) -> Tensor | None:
         """What each formula uses of each feature, ``(n_formulas, d_in)``; ``None`` when it uses all."""
@@ -85,8 +67,6 @@ class DNNF(LiteralBlock):
     layout : Layout
     selection : FeatureSelection, optional
         Left out, every formula sees every feature.
-    init : {"xavier", "unit"}
-        How the weights start: see `LiteralInit`.
     runs : Runs, optional
         Inputs that the kernel may look up instead of multiplying; changes nothing but the time.
     generator : torch.Generator, optional
@@ -104,11 +84,10 @@ class DNNF(LiteralBlock):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
-        init: LiteralInit = "xavier",
         runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, init=init, runs=runs, generator=generator)
+        super().__init__(d_in, layout, selection=selection, runs=runs, generator=generator)
         self._packed = ops.PackCache()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -166,11 +145,10 @@ class DenseBlock(LiteralBlock):
         layout: Layout,
         *,
         selection: FeatureSelection | None = None,
-        init: LiteralInit = "xavier",
         runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(d_in, layout, selection=selection, init=init, runs=runs, generator=generator)
+        super().__init__(d_in, layout, selection=selection, runs=runs, generator=generator)
         self.conjunctions = xavier_linear(layout.n_literals, layout.n_conjunctions, generator)
         self.formulas = xavier_linear(layout.n_conjunctions, layout.n_formulas, generator)
 

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from dnfnet.nn.dnnf import DNNF, DenseBlock, LiteralInit, xavier_linear
+from dnfnet.nn.dnnf import DNNF, DenseBlock, xavier_linear
 from dnfnet.nn.heads import GroupHeads, Head
 from dnfnet.nn.layout import Layout
 from dnfnet.nn.localization import Localization, UniformLocalization
@@ -48,8 +48,6 @@ class DNFNet(nn.Module):
     n_groups : int or None
         Groups of consecutive formulas with an output layer each, which learn independently and whose predictions are
         averaged; ``None`` is the paper's single output layer. A localization then is one among the formulas of a group.
-    literal_init : {"xavier", "unit"}
-        How the literals' weights start: see `LiteralInit`.
     runs : Runs, optional
         Inputs that a kernel may look up instead of multiplying them all; changes nothing but the time.
     generator : torch.Generator, optional
@@ -76,7 +74,6 @@ class DNFNet(nn.Module):
         localization: Literal["gaussian", "uniform"] | None = "gaussian",
         structure: Literal["dnf", "dense"] = "dnf",
         n_groups: int | None = None,
-        literal_init: LiteralInit = "xavier",
         runs: Runs | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
@@ -97,9 +94,7 @@ class DNFNet(nn.Module):
                 beta_run=-(-n_formulas // (n_groups or 1)),
                 generator=generator,
             )
-        self.block = STRUCTURES[structure](
-            d_in, layout, selection=selection, init=literal_init, runs=runs, generator=generator
-        )
+        self.block = STRUCTURES[structure](d_in, layout, selection=selection, runs=runs, generator=generator)
         self.localization = _localization(localization, n_formulas, d_in, n_groups or 1, generator)
         self.head: nn.Module = (
             xavier_linear(n_formulas, d_out, generator, kind=Head)
