@@ -33,8 +33,8 @@ def test_the_rules(n_rows, n_columns, n_classes):
     assert 4 <= settings.pieces <= 32
     assert settings.pieces == 4 or settings.pieces * n_columns <= 512
     steps = -(-n_rows // settings.batch_size)
-    assert 0 < settings.weight_decay <= 0.5
-    assert settings.weight_decay * steps == pytest.approx(4, rel=0.15) or settings.weight_decay == 0.5
+    assert 0 < settings.weight_decay <= 2
+    assert settings.weight_decay * steps == pytest.approx(8, rel=0.15) or settings.weight_decay == 2
 
 
 @pytest.mark.parametrize(
