@@ -60,9 +60,9 @@ def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
     labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]
     counted = []
 
-    def counting(model, n_rows, n_columns, n_classes, n_targets):
-        counted.append((n_classes, n_targets))
-        return choose_settings(model, n_rows, n_columns, n_classes, n_targets)
+    def counting(model, n_rows, n_columns, n_classes, n_targets, stream):
+        counted.append((n_classes, n_targets, stream))
+        return choose_settings(model, n_rows, n_columns, n_classes, n_targets, stream)
 
     monkeypatch.setattr("dnfnet.estimators.base.choose_settings", counting)
     DNFNetClassifier(**SMALL).fit(X, labels)
@@ -71,7 +71,14 @@ def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
     DNFNetClassifier(**SMALL).fit(X, np.stack([labels == "a", labels != "b"], axis=1).astype(int))
     DNFNetRegressor(**SMALL).fit(X, X[:, :3])
     DNFNetRegressor(**SMALL).partial_fit(X, X[:, 0])
-    assert counted == [(3, 1), (2, 1), (3, 1), (0, 2), (0, 3), (0, 1)]
+    assert counted == [(3, 1, False), (2, 1, True), (3, 1, True), (0, 2, False), (0, 3, False), (0, 1, True)]
+
+
+def test_weights_shrink_less_where_the_rate_does_not_fall():
+    model = DNFNetRegressor()
+    assert choose_settings(model, 100, 4, 0).weight_decay == 2
+    assert choose_settings(model, 100, 4, 0, stream=True).weight_decay == 0.5
+    assert choose_settings(DNFNetRegressor(weight_decay=1.0), 100, 4, 0, stream=True).weight_decay == 1
 
 
 def test_formulas_that_sixteen_does_not_divide_are_one_group():

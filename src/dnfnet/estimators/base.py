@@ -226,16 +226,18 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
 
         return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
-    def _set_settings(self, shape: tuple[int, int], numbers: NDArray, fresh: bool, classes: Any = None) -> None:
+    def _set_settings(
+        self, shape: tuple[int, int], numbers: NDArray, fresh: bool, classes: Any = None, stream: bool = False
+    ) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
         n_classes = self._n_classes(numbers) if classes is None else len(classes)
-        settings = choose_settings(self, *shape, n_classes, n_targets=math.prod(numbers.shape[1:]))
+        settings = choose_settings(self, *shape, n_classes, math.prod(numbers.shape[1:]), stream)
         self.settings_ = settings if fresh else settings.with_network_of(self.settings_)
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:
-        """Encoded rows, all for training."""
+        """Encoded rows of a stream, all for training."""
         table, y, weight = used_rows(X, y, sample_weight)
-        self._set_settings(table.shape, self._target_numbers(y), fresh, classes)
+        self._set_settings(table.shape, self._target_numbers(y), fresh, classes, stream=True)
         weight = self._weigh(y, weight, learn=True, classes=classes)
         if not fresh:
             self._check_target(y)

@@ -73,8 +73,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     schedule : {"cosine", "plateau"}
         Whether the rate falls along a cosine over all ``max_epochs``, or is halved when the training loss stays.
     weight_decay : float or "auto"
-        The share of each literal's weights that a step at rate 1 takes away; "auto" is 4 divided by the steps of an
-        epoch, at most 0.5.
+        The share of each literal's weights that a step at rate 1 takes away; "auto" is 8 divided by the steps of an
+        epoch, at most 2, and at most 0.5 in ``partial_fit``.
     batch_size : int or "auto"
         "auto" is all rows up to 1,024 of them, 512 up to 65,536, and beyond about a 64th of them, at most 4,096.
     max_epochs : int or "auto"

@@ -11,7 +11,8 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
   most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
 - rate 0.02; the weight decay is 8 divided by the steps of an epoch and at most 2: at the full rate, an epoch of 4
-  steps or more shrinks weights by 15 %.
+  steps or more shrinks weights by 15 %. In a stream of rows it is at most 0.5: there the rate does not fall, and
+  the shrinking with it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class Settings:
         return cls(**values)
 
 
-def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: int, n_targets: int = 1) -> Settings:
+def choose_settings(
+    model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: int, n_targets: int = 1, stream: bool = False
+) -> Settings:
     """The arguments of a model, with numbers in place of every "auto"; a real target has no classes."""
     large = n_rows >= MANY_ROWS and n_classes > 2
     steps, least_epochs = (1050, 36) if large else (600, 20)
@@ -80,7 +83,7 @@ def choose_settings(model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: i
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
-        weight_decay=float(_or(model.weight_decay, min(2.0, 8 * batch_size / n_rows))),
+        weight_decay=float(_or(model.weight_decay, min(0.5 if stream else 2.0, 8 * batch_size / n_rows))),
     )
 
 
