@@ -252,7 +252,7 @@ class TableEncoder:
 
 
 def _check_choice(name: str, value: Any, choices: tuple[object, ...]) -> None:
-    if value not in choices:
+    if not isinstance(value, str | bool | np.bool_) or value not in choices:  # an array is in nothing
         raise InvalidParameterError(f"{name} must be one of {choices}, however: {value!r}")
 
 
