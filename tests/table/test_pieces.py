@@ -247,7 +247,7 @@ ANY = st.floats(allow_nan=False, allow_infinity=False)
 def test_finite_monotone_and_saturated(values, more, pieces):
     with np.errstate(over="raise", invalid="raise", divide="raise"), warnings.catch_warnings():
         warnings.simplefilter("error")
-        encoder = fit(values, pieces)
+        encoder = TableEncoder(pieces=pieces, single_values=False).fit(column(values))
         asked = np.sort([*values, *more, -1.79e308, 1.79e308])
         encoded = encoder.transform(column(asked))
     assert np.isfinite(encoded).all()
