@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.datasets import load_diabetes, load_iris, make_classification, make_regression
 from sklearn.exceptions import NotFittedError
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor, load
@@ -38,6 +38,8 @@ def test_paper_settings_are_the_papers():
         "patience": 30,
         "lr_patience": 10,
         "metric": "paper",
+        "weight_decay": 0.0,
+        "shared_steps": False,
         "random_state": 1,
     }
     assert expected.items() <= model.get_params().items()
@@ -205,6 +207,16 @@ def test_feature_selection_is_what_each_formula_kept():
     assert 0 < kept.mean() < selection.random_mask.float().mean()
     everything = DNFNetClassifier(**SMALL, beta=None, keep_probs=None).fit(X, y)
     assert everything.feature_selection_.all()
+
+
+def test_shared_steps_leave_useless_columns_alone():
+    """Five of 60 columns matter: without shared steps the others cost several times as much."""
+    X, y = make_regression(500, 60, n_informative=5, noise=10, random_state=0)
+    losses = [
+        1 - DNFNetRegressor(random_state=0, shared_steps=shared).fit(X[:350], y[:350]).score(X[350:], y[350:])
+        for shared in (True, False)
+    ]
+    assert losses[0] < 0.8 * losses[1]
 
 
 def test_every_second_group_selects():

@@ -103,8 +103,10 @@ def test_decay_and_rate_may_change_between_calls():
     model.set_params(weight_decay=0.01, learning_rate=0.001).partial_fit(X, LABELS)
     groups = model._stream["optimizer"]["param_groups"]
     assert [(group["lr"], group["weight_decay"]) for group in groups] == [(0.001, 0.01), (0.001, 0.0)]
-    with pytest.raises(InvalidParameterError, match="weight_decay cannot become 0"):
+    with pytest.raises(InvalidParameterError, match="weight_decay can neither become 0"):
         model.set_params(weight_decay=0.0).partial_fit(X, LABELS)
+    with pytest.raises(InvalidParameterError, match="shared_steps cannot change"):
+        model.set_params(weight_decay=0.3, shared_steps=True).partial_fit(X, LABELS)
 
 
 def test_a_time_limit_cuts_a_pass_short():

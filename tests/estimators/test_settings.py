@@ -81,6 +81,14 @@ def test_weights_shrink_less_where_the_rate_does_not_fall():
     assert choose_settings(DNFNetRegressor(weight_decay=1.0), 100, 4, 0, stream=True).weight_decay == 1
 
 
+def test_steps_are_shared_where_rows_are_few():
+    auto = DNFNetRegressor()
+    assert [choose_settings(auto, n, 4, 0).shared_steps for n in (1, 3999, 4000)] == [True, True, False]
+    assert not choose_settings(auto, 100, 4, 0, stream=True).shared_steps
+    assert choose_settings(DNFNetRegressor(shared_steps=True), 4000, 4, 0, stream=True).shared_steps
+    assert not choose_settings(DNFNetRegressor(shared_steps=False), 100, 4, 0).shared_steps
+
+
 def test_formulas_that_sixteen_does_not_divide_are_one_group():
     assert choose_settings(DNFNetClassifier(n_formulas=10), 100, 4, 2).n_groups == 1
 

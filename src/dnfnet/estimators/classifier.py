@@ -75,6 +75,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     weight_decay : float or "auto"
         The share of each literal's weights that a step at rate 1 takes away; "auto" is 8 divided by the steps of an
         epoch, at most 2, and at most 0.5 in ``partial_fit``.
+    shared_steps : bool or "auto"
+        Whether all weights of a literal share the scale of their steps, so that those of useless inputs hardly move;
+        otherwise each weight has its own, as in Adam. "auto" is to share below 4,000 rows, and not in ``partial_fit``.
     batch_size : int or "auto"
         "auto" is all rows up to 1,024 of them, 512 up to 65,536, and beyond about a 64th of them, at most 4,096.
     max_epochs : int or "auto"
@@ -156,6 +159,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Literal["auto"] = "auto",
+        shared_steps: bool | Literal["auto"] = "auto",
         batch_size: int | Literal["auto"] = "auto",
         max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
@@ -186,6 +190,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             learning_rate=learning_rate,
             schedule=schedule,
             weight_decay=weight_decay,
+            shared_steps=shared_steps,
             batch_size=batch_size,
             max_epochs=max_epochs,
             patience=patience,
@@ -223,6 +228,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             learning_rate=0.05,
             schedule="plateau",
             weight_decay=0.0,
+            shared_steps=False,
             batch_size=2048,
             max_epochs=1000,
             patience=30,

@@ -83,6 +83,7 @@ def make_trainer(
         model._objective(),
         learning_rate=settings.learning_rate,
         weight_decay=settings.weight_decay,
+        deviations=torch.from_numpy(model.encoder_.input_deviations) if settings.shared_steps else None,
         schedule=schedule,
         max_epochs=settings.max_epochs,
         patience=settings.max_epochs if schedule == "cosine" and isinstance(model.patience, str) else patience,

@@ -31,6 +31,7 @@ SHARED: dict[str, list[Any]] = {
     "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     "schedule": [StrOptions({"cosine", "plateau"})],
     "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    "shared_steps": ["boolean", StrOptions({"auto"})],
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

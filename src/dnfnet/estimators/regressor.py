@@ -42,7 +42,7 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
     n_formulas, n_groups, n_ensemble, pieces, single_values, beta, conjunctions, lengths, keep_probs, localization, \
-structure, learning_rate, schedule, weight_decay, batch_size, max_epochs, patience, lr_patience, \
+structure, learning_rate, schedule, weight_decay, shared_steps, batch_size, max_epochs, patience, lr_patience, \
 validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, random_state, verbose, device
         As in `DNFNetClassifier`.
 
@@ -86,6 +86,7 @@ feature_selection_
         learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Literal["auto"] = "auto",
+        shared_steps: bool | Literal["auto"] = "auto",
         batch_size: int | Literal["auto"] = "auto",
         max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
@@ -116,6 +117,7 @@ feature_selection_
             learning_rate=learning_rate,
             schedule=schedule,
             weight_decay=weight_decay,
+            shared_steps=shared_steps,
             batch_size=batch_size,
             max_epochs=max_epochs,
             patience=patience,

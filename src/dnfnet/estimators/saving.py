@@ -41,6 +41,7 @@ EARLIER = {
     "pieces": 1,
     "schedule": "plateau",
     "weight_decay": 0.0,
+    "shared_steps": False,
 }
 # Arguments that earlier files have and that are gone; they concerned the start of training only.
 GONE = ("literal_init",)

@@ -12,14 +12,16 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
 - rate 0.02; the weight decay is 8 divided by the steps of an epoch and at most 2: at the full rate, an epoch of 4
   steps or more shrinks weights by 15 %. In a stream of rows it is at most 0.5: there the rate does not fall, and
-  the shrinking with it.
+  the shrinking with it;
+- below 4,000 rows, and not in a stream of rows, all weights of a literal share the scale of their steps: useless
+  inputs mislead most where rows are few.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +48,7 @@ class Settings:
     max_epochs: int
     learning_rate: float
     weight_decay: float
+    shared_steps: bool = False
 
     def with_network_of(self, built: Settings) -> Settings:
         """These, but for the sizes of a network that is there already."""
@@ -58,14 +61,17 @@ class Settings:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Settings:
         """Rebuild what ``to_dict`` gave; an error if a file holds anything else."""
-        values: dict[str, Any] = {field.name: entry[field.name] for field in fields(cls)}
+        values: dict[str, Any] = {field.name: entry[field.name] for field in fields(cls) if field.default is MISSING}
+        shared = entry.get("shared_steps", False)  # files of before it have no such entry
+        if not isinstance(shared, bool):
+            raise ModelFileError(f"This is no complete dnfnet model: its setting shared_steps is {shared!r}.")
         for name, value in values.items():
             rate = name in ("learning_rate", "weight_decay")
             if not (isinstance(value, float) and value >= 0 if rate else type(value) is int and value >= 1):
                 if name == "n_groups" and value is None:
                     continue
                 raise ModelFileError(f"This is no complete dnfnet model: its setting {name} is {value!r}.")
-        return cls(**values)
+        return cls(**values, shared_steps=shared)
 
 
 def choose_settings(
@@ -84,6 +90,7 @@ def choose_settings(
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=float(_or(model.weight_decay, min(0.5 if stream else 2.0, 8 * batch_size / n_rows))),
+        shared_steps=bool(_or(model.shared_steps, n_rows < MANY_ROWS and not stream)),
     )
 
 

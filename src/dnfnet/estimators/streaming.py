@@ -38,10 +38,10 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
 def _go_on(optimizer: Optimizer, state: dict[str, Any]) -> None:
     """Take over the running means of the last pass, not its rate and decay."""
     rates = [{name: group[name] for name in ("lr", "weight_decay")} for group in optimizer.param_groups]
-    if len(rates) != len(state["param_groups"]):
+    if [set(group) for group in optimizer.param_groups] != [set(group) for group in state["param_groups"]]:
         raise InvalidParameterError(
-            "weight_decay cannot become 0, nor cease to be it, between two calls of partial_fit: "
-            "begin with a new estimator."
+            "shared_steps cannot change between two calls of partial_fit, and weight_decay can neither become 0 nor "
+            "cease to be it: begin with a new estimator."
         )
     optimizer.load_state_dict(state)
     for group, own in zip(optimizer.param_groups, rates, strict=True):

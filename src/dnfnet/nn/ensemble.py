@@ -34,6 +34,10 @@ class Ensemble(nn.Module):
         """What weight decay is for: the weights of all literals."""
         return [weight for net in nets_of(self) for weight in net.shrinking()]
 
+    def seen_inputs(self) -> list[Tensor]:
+        """How many inputs each literal sees, of each of ``shrinking()``."""
+        return [seen for net in nets_of(self) for seen in net.seen_inputs()]
+
     def penalty(self) -> Tensor:
         """The mean of the networks' regularisers."""
         return torch.stack([net.penalty() for net in nets_of(self)]).mean()

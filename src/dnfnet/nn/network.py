@@ -120,6 +120,14 @@ class DNFNet(nn.Module):
         """What weight decay is for: the weights of the literals."""
         return [self.block.weight]
 
+    def seen_inputs(self) -> list[Tensor]:
+        """How many inputs each literal sees, of each of ``shrinking()``: those that the random mask lets through."""
+        layout, selection = self.block.layout, self.block.selection
+        seen = self.block.bias.new_full((layout.n_formulas,), self.block.d_in)
+        if selection is not None and selection.random_mask is not None:
+            seen = selection.random_mask.sum(-1).to(seen)
+        return [layout.per_literal(seen)]
+
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""
         selection = self.block.selection

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnfnet.exceptions import InvalidParameterError, InvalidTableError, NotFittedError
+from dnfnet.table.deviations import deviations_of
 from dnfnet.table.encoding import Rule, encode_column, fit_column, without_rarest
 from dnfnet.table.gain import Target
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
@@ -193,6 +194,11 @@ class TableEncoder:
         """Rows of ``(unit, centre, deviation, lower, upper, fill)``, one per encoded input: see ``Scale``."""
         rows = [scale for scales in self._scales for scale in scales]
         return np.array(rows, dtype=np.float64).reshape(-1, len(Scale._fields))
+
+    @property
+    def input_deviations(self) -> NDArray[np.float64]:
+        """The deviation of each encoded input in ``fit``, as far as its scale tells: see `dnfnet.table.deviations`."""
+        return deviations_of(self.schema.columns, self._scales)
 
     @property
     def runs(self) -> tuple[list[Run], NDArray[np.float32]]:

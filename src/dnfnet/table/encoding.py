@@ -122,7 +122,7 @@ def _fit_numeric(
     known = values.data[finite]
     extremes = Scale(lower=float(known.min()), upper=float(known.max()))
     data = _finite(values.data, extremes, name, notes)
-    present = ~np.isnan(data)
+    present, missing_share = ~np.isnan(data), _share(np.isnan(data), weights)
     data, weights = data[present], None if weights is None else weights[present]
     scales = _measure_numbers(data, weights, rule.pieces)
     constant = extremes.lower == extremes.upper
@@ -132,7 +132,7 @@ def _fit_numeric(
         known_target = None if target is None else target[present]
         singles = measure_single_values(data, weights, known_target, scales, min_rows=rule.min_rows)
     names = [*piece_names(name, scales), *single_value_names(name, singles)] if in_pieces else [name]
-    inputs, indicator = _with_indicator(name, names, n_missing)
+    inputs, indicator = _with_indicator(name, names, n_missing, missing_share)
     column = Column(
         name,
         "numeric",
@@ -150,8 +150,8 @@ def _fit_numeric(
 def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
     present = ~values.missing
     share = float(np.average(values.data[present], weights=None if weights is None else weights[present]))
-    n_missing = len(present) - int(present.sum())
-    inputs, indicator = _with_indicator(name, [name], n_missing)
+    n_missing, missing_share = len(present) - int(present.sum()), _share(~present, weights)
+    inputs, indicator = _with_indicator(name, [name], n_missing, missing_share)
     column = Column(name, "boolean", inputs, n_missing, has_indicator=n_missing > 0)
     return column, [Scale(fill=share), *indicator]
 
@@ -159,7 +159,7 @@ def _fit_boolean(name: str, values: Values, weights: Floats | None) -> Fitted:
 def _fit_category(name: str, values: Values, weights: Floats | None, target: Target | None, rule: Rule) -> Fitted:
     present = values.data >= 0
     codes = values.data[present]
-    n_missing = len(present) - len(codes)
+    n_missing, missing_share = len(present) - len(codes), _share(~present, weights)
     weights, target = None if weights is None else weights[present], None if target is None else target[present]
     n_rows = np.bincount(codes, minlength=len(values.levels))
     mass = np.bincount(codes, weights, minlength=len(values.levels)).astype(np.float64)
@@ -173,7 +173,7 @@ def _fit_category(name: str, values: Values, weights: Floats | None, target: Tar
     names = [f"{name} = {level}" for level in levels]
     names += [f"{name} = {'any other' if 'other' in levels else 'other'}"] if has_other else []
     shares = [*mass[kept], *([mass[rare].sum()] if has_other else [])]
-    inputs, indicator = _with_indicator(name, names, n_missing)
+    inputs, indicator = _with_indicator(name, names, n_missing, missing_share)
     column = Column(
         name,
         "category",
@@ -214,7 +214,7 @@ def _tell_more(
 
 
 def _fit_datetime(name: str, values: Values, weights: Floats | None, pieces: int) -> Fitted:
-    present = ~values.missing
+    present, missing_share = ~values.missing, _share(values.missing, weights)
     weights = None if weights is None else weights[present]
     n_missing = len(present) - int(present.sum())
     numbers = {part: v[present] for part, v in calendar_parts(values.data).items()}
@@ -225,7 +225,7 @@ def _fit_datetime(name: str, values: Values, weights: Floats | None, pieces: int
     if pieces > 1:
         names = [piece for part in varying for piece in piece_names(f"{name} {part}", scales[part])]
         counts = tuple(len(scales[part]) for part in varying)
-    inputs, indicator = _with_indicator(name, names, n_missing)
+    inputs, indicator = _with_indicator(name, names, n_missing, missing_share)
     column = Column(name, "datetime", inputs, n_missing, parts=varying, has_indicator=n_missing > 0, pieces=counts)
     return column, [*(scale for part in varying for scale in scales[part]), *indicator]
 
@@ -244,10 +244,14 @@ def _encode_numbers(column: Column, scales: list[Scale], values: Floats, out: ND
         out[:, 0] = standardise(values, scales[0])
 
 
-def _with_indicator(name: str, inputs: list[str], n_missing: int) -> tuple[tuple[str, ...], list[Scale]]:
+def _share(rows: NDArray[np.bool_], weights: Floats | None) -> float:
+    return float(np.average(rows, weights=weights))
+
+
+def _with_indicator(name: str, inputs: list[str], n_missing: int, share: float) -> tuple[tuple[str, ...], list[Scale]]:
     if not n_missing:
         return tuple(inputs), []
-    return (*inputs, f"{name} is missing"), [Scale()]
+    return (*inputs, f"{name} is missing"), [Scale(fill=share)]
 
 
 def _finite(values: Floats, scale: Scale, name: str, notes: Notes) -> Floats:

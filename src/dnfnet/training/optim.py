@@ -11,6 +11,8 @@ from torch import nn
 from torch.optim import Adam, AdamW, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+BLOCK = 2**15 - 1
+
 
 class TensorFlowAdam(Adam):
     """Adam with its epsilon outside the bias correction, as in the authors' framework.
@@ -53,22 +55,100 @@ def can_fuse(tensors: Iterable[torch.Tensor]) -> bool:
     return all(tensor.device.type in ("cpu", "cuda") for tensor in tensors)
 
 
-def make_optimizer(net: nn.Module, *, learning_rate: float, weight_decay: float) -> Adam:
+class LiteralAdamW(AdamW):
+    """AdamW in which all weights of a literal share the scale of their steps.
+
+    Adam divides the step of each weight by the size of that weight's own gradients, so that the weight of a useless
+    input, whose gradients are small and random, moves as far as that of an input that matters. Here the squared
+    gradients of a literal count with their mean over the inputs that it sees, each in units of the input's variance:
+    steps are in proportion to gradients, and a useless input stays near 0.
+
+    Parameters
+    ----------
+    params : iterable of dict
+        Groups of parameters; one with the entry ``seen`` has a single matrix, of literals. The entry is a tensor: how
+        many inputs each literal sees. Parameters of other groups have a scale each, as usual.
+    deviations : Tensor of shape (d_in,)
+        The deviation of each input.
+    **options
+        As of ``torch.optim.AdamW``.
+    """
+
+    def __init__(self, params: Iterable[dict[str, Any]], *, deviations: torch.Tensor, **options: Any) -> None:
+        groups = [dict(group) for group in params]
+        self.inverse = 1 / deviations
+        self.seen = {group["params"][0]: group.pop("seen") for group in groups if "seen" in group}
+        super().__init__([{**group, "shared": group["params"][0] in self.seen} for group in groups], **options)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """Take one step."""
+        loss = None if closure is None else torch.enable_grad()(closure)()
+        gradients = {literals: literals.grad for literals in self.seen if literals.grad is not None}
+        for group in self.param_groups:
+            for literals in gradients.keys() & set(group["params"]):
+                self._move(literals, gradients[literals], group)
+                literals.grad = None  # torch leaves such a parameter alone
+        super().step()
+        for literals, grad in gradients.items():
+            literals.grad = grad
+        return loss
+
+    def _move(self, literals: torch.Tensor, grad: torch.Tensor, group: dict[str, Any]) -> None:
+        state, seen = self.state[literals], self.seen[literals]
+        if not state:
+            state["step"] = torch.zeros(())
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(literals), torch.zeros_like(seen)
+        state["step"] += 1
+        beta1, beta2 = group["betas"]
+        rate, size = group["lr"] / (1 - beta1 ** state["step"].item()), math.sqrt(1 - beta2 ** state["step"].item())
+        for rows in _blocks(literals):
+            w, g, mean, square = (tensor[rows] for tensor in (literals, grad, state["exp_avg"], state["exp_avg_sq"]))
+            mean.lerp_(g, 1 - beta1)
+            square.lerp_((g * self.inverse).square_().sum(-1) / seen[rows], 1 - beta2)
+            scale = rate / (square.sqrt() / size + group["eps"])
+            w.mul_(1 - group["lr"] * group["weight_decay"])
+            w.addcmul_(mean * self.inverse, scale.unsqueeze(-1), value=-1)
+
+
+def _blocks(literals: torch.Tensor) -> list[slice]:
+    """The rows of a matrix on a CPU in blocks.
+
+    So small a block stays in a cache through a step, and torch does not share it out among threads, which would have to
+    wait for each other at each operation.
+    """
+    n_rows = max(1, BLOCK // literals.shape[1]) if literals.device.type == "cpu" else len(literals)
+    return [slice(first, first + n_rows) for first in range(0, len(literals), n_rows)]
+
+
+def make_optimizer(
+    net: nn.Module, *, learning_rate: float, weight_decay: float, deviations: torch.Tensor | None = None
+) -> Optimizer:
     """The authors' Adam; with weight decay, AdamW, in which the weights of literals shrink and nothing else does.
 
     A net says which of its parameters shrink by ``shrinking()``; of one that does not, all matrices do. If output
-    layers shrank too, no prediction could become certain.
+    layers shrank too, no prediction could become certain. With the deviations of the inputs, and of a net that has
+    ``seen_inputs()``, literals share the scale of their steps: see `LiteralAdamW`.
     """
-    if not weight_decay:
-        return TensorFlowAdam(net.parameters(), lr=learning_rate)
     parameters = list(net.parameters())
-    choose = getattr(net, "shrinking", None)
+    choose, see = getattr(net, "shrinking", None), getattr(net, "seen_inputs", None)
     shrinking = [p for p in parameters if p.dim() > 1] if choose is None else list(choose())
     chosen = set(map(id, shrinking))
-    groups = [
-        {"params": shrinking, "weight_decay": weight_decay},
-        {"params": [p for p in parameters if id(p) not in chosen], "weight_decay": 0.0},
-    ]
+    others = {"params": [p for p in parameters if id(p) not in chosen], "weight_decay": 0.0}
+    if deviations is not None and see is not None:
+        literals = [
+            {"params": [weight], "weight_decay": weight_decay, "seen": seen.to(weight)}
+            for weight, seen in zip(shrinking, see(), strict=True)
+        ]
+        return LiteralAdamW(
+            [*literals, others],
+            lr=learning_rate,
+            deviations=deviations.to(shrinking[0]),
+            fused=can_fuse(parameters),
+        )
+    if not weight_decay:
+        return TensorFlowAdam(parameters, lr=learning_rate)
+    groups = [{"params": shrinking, "weight_decay": weight_decay}, others]
     return AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=can_fuse(parameters))
 
 

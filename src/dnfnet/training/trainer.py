@@ -47,6 +47,8 @@ class Trainer:
     schedule : {"plateau", "cosine"}
     weight_decay : float
         The share of each literal's weight that a step at rate 1 takes away: see `make_optimizer`.
+    deviations : Tensor of shape (d_in,), optional
+        The deviations of the inputs, with which literals share the scale of their steps: see `LiteralAdamW`.
     generator : torch.Generator, optional
         Source of the shuffling, on the CPU.
     callbacks : sequence of Callback
@@ -73,13 +75,14 @@ class Trainer:
         min_learning_rate: float = 1e-6,
         schedule: Literal["plateau", "cosine"] = "plateau",
         weight_decay: float = 0.0,
+        deviations: Tensor | None = None,
         generator: torch.Generator | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> None:
         self.net, self.objective = net, objective
         self.max_epochs, self.patience = max_epochs, patience
         self.lr_patience, self.min_learning_rate = lr_patience, min_learning_rate
-        self.schedule_kind, self.weight_decay = schedule, weight_decay
+        self.schedule_kind, self.weight_decay, self.deviations = schedule, weight_decay, deviations
         self.generator = torch.Generator().manual_seed(0) if generator is None else generator
         self.callbacks = list(callbacks)
         self.history = History()
@@ -235,7 +238,12 @@ class Trainer:
 
     def start_optimizer(self, learning_rate: float) -> None:
         """A fresh optimiser and schedule."""
-        self.optimizer = make_optimizer(self.net, learning_rate=float(learning_rate), weight_decay=self.weight_decay)
+        self.optimizer = make_optimizer(
+            self.net,
+            learning_rate=float(learning_rate),
+            weight_decay=self.weight_decay,
+            deviations=self.deviations,
+        )
         self.schedule: CosineDecay | ReduceLROnPlateau = (
             CosineDecay(self.optimizer)
             if self.schedule_kind == "cosine"
