@@ -52,6 +52,21 @@ def exclusive_or() -> Arrays:
     return X, (X[:, 0] > 0.5) ^ (X[:, 1] > 0.3) ^ (rng.random(700) < 0.1)
 
 
+def useless() -> Arrays:
+    """Four of 40 columns matter, two of them by their product; the labels are drawn."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 40))
+    logit = 4 * np.sin(2 * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 3 * (X[:, 3] > 0) - 1.5
+    return X, rng.random(2000) < 1 / (1 + np.exp(-logit))
+
+
+def wide() -> Arrays:
+    """Four of 300 columns matter, in 500 rows; the labels are drawn."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 300))
+    return X, rng.random(500) < 1 / (1 + np.exp(-1.5 * (1.5 * X[:, 0] + X[:, 1] - X[:, 2] + (X[:, 3] > 0))))
+
+
 def heavy_tails() -> Arrays:
     """Lognormal columns, three of eight matter; noise of Student's t."""
     rng = np.random.default_rng(0)
@@ -83,8 +98,12 @@ TABLES = {
     "ten_kinds": Table(lambda: datasets.make_classification(1500, 20, n_informative=10, n_classes=10, random_state=0)),
     "hastie": Table(lambda: datasets.make_hastie_10_2(1500, random_state=0)),
     "exclusive_or": Table(exclusive_or),
+    "useless": Table(useless),
+    "wide": Table(wide),
     "diabetes": Table(lambda: datasets.load_diabetes(return_X_y=True), real=True),
     "friedman1": Table(lambda: datasets.make_friedman1(700, noise=1, random_state=0), real=True),
+    "friedman1_wide": Table(lambda: datasets.make_friedman1(1500, 40, noise=1, random_state=0), real=True),
+    "sparse": Table(lambda: datasets.make_regression(1000, 100, noise=20, random_state=0), real=True),
     "friedman2": Table(lambda: datasets.make_friedman2(700, noise=50, random_state=0), real=True),
     "heavy_tails": Table(heavy_tails, real=True),
     "linear": Table(linear, real=True),

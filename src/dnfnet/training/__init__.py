@@ -19,7 +19,7 @@ from dnfnet.training.objectives import (
     classification,
     regression,
 )
-from dnfnet.training.optim import TensorFlowAdam, halve_on_plateau
+from dnfnet.training.optim import LiteralAdamW, TensorFlowAdam, halve_on_plateau
 from dnfnet.training.source import Batch, BatchSource, TensorSource
 from dnfnet.training.trainer import Trainer
 
@@ -32,6 +32,7 @@ __all__ = [
     "Checkpoint",
     "CustomLoss",
     "History",
+    "LiteralAdamW",
     "LossFunction",
     "Metric",
     "MetricChoice",
