@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch._dynamo  # noqa: F401 (torch's optimisers import it at their first use, and an import cut short stays broken)
+
 from dnfnet.paper.clock import Clock
 
 _EVERY = 0.5
