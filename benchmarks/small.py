@@ -55,9 +55,9 @@ def exclusive_or() -> Arrays:
 def useless() -> Arrays:
     """Four of 40 columns matter, two of them by their product; the labels are drawn."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 40))
+    X = rng.normal(size=(1500, 40))
     logit = 4 * np.sin(2 * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 3 * (X[:, 3] > 0) - 1.5
-    return X, rng.random(2000) < 1 / (1 + np.exp(-logit))
+    return X, rng.random(1500) < 1 / (1 + np.exp(-logit))
 
 
 def wide() -> Arrays:

@@ -210,7 +210,7 @@ def test_feature_selection_is_what_each_formula_kept():
 
 
 def test_shared_steps_leave_useless_columns_alone():
-    """Five of 60 columns matter: without shared steps the others cost several times as much."""
+    """Five of 60 columns matter: without shared steps the others cost more."""
     X, y = make_regression(500, 60, n_informative=5, noise=10, random_state=0)
     losses = [
         1 - DNFNetRegressor(random_state=0, shared_steps=shared).fit(X[:350], y[:350]).score(X[350:], y[350:])
