@@ -11,7 +11,7 @@ import time
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from benchmarks.accuracy.compare import Bench
-from benchmarks.accuracy.data import TABLES, load_split, open_table
+from benchmarks.accuracy.data import GROUPS, TABLES, load_split, named_tables, open_table
 from benchmarks.accuracy.models import check_packages, evaluate
 from benchmarks.accuracy.plan import plan, refuse_old_names
 from benchmarks.accuracy.render import markdown
@@ -40,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
     shared.add_argument("--results", default="results/accuracy", metavar="DIR", help="committed results, read first")
     part = argparse.ArgumentParser(add_help=False)
     part.add_argument("--variants", nargs="+", metavar="NAME", help="names of the registry, or xgboost-tuned:N")
-    part.add_argument("--datasets", nargs="+", choices=TABLES, metavar="NAME", help=f"of {' '.join(TABLES)}")
+    part.add_argument(
+        "--datasets", nargs="+", choices=[*GROUPS, *TABLES], metavar="NAME", help=f"of {' '.join([*GROUPS, *TABLES])}"
+    )
     part.add_argument("--partitions", nargs="+", type=int, choices=range(N_PARTITIONS), metavar="I", help="of 0 to 4")
     part.add_argument("--seeds", nargs="+", type=int, metavar="SEED")
     _add_run(actions.add_parser("run", parents=[shared, part], help="run trials; finished ones are never repeated"))
@@ -111,7 +113,7 @@ def _trials(args: argparse.Namespace, records: list) -> list[Trial]:
     variants = [find_variant(name) for name in args.variants or []] + given
     if not variants:
         raise InvalidParameterError("--variants or --variant must say what to run.")
-    datasets = args.datasets or list(TABLES)
+    datasets = named_tables(args.datasets)
     refuse_old_names(given, datasets, records)
     return plan(variants, datasets, args.partitions or range(N_PARTITIONS), args.seeds)
 

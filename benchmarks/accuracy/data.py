@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.accuracy.packaged import MAY_CHOOSE, ONLY_JUDGE, PACKAGED
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.datasets import DATASETS, DatasetSpec, prepare
 from dnfnet.paper.partitions import stored_partitions
@@ -43,7 +45,10 @@ RAW_TABLES = {
     )
 }
 STUDY_TABLES = ("gesture", "eye", "house", "gas-drift", "otto")
-TABLES = {name: DATASETS[name].metric for name in STUDY_TABLES} | {t.name: t.metric for t in RAW_TABLES.values()}
+FILES = {name: DATASETS[name].metric for name in STUDY_TABLES} | {t.name: t.metric for t in RAW_TABLES.values()}
+TABLES = FILES | {table.name: table.metric for table in PACKAGED.values()}
+# Words for several tables.
+GROUPS = {"files": tuple(FILES), "may-choose": MAY_CHOOSE, "only-judge": ONLY_JUDGE}
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,12 @@ class Split:
     checksum: str = ""
 
 
+def named_tables(words: Iterable[str] | None) -> list[str]:
+    """The tables of these names, or groups of tables; of none, those that are files."""
+    words = ["files"] if words is None else words
+    return list(dict.fromkeys(name for word in words for name in GROUPS.get(word, (word,))))
+
+
 def has_classes(name: str) -> bool:
     """Whether the target of a table of the bench is a class."""
     if name not in TABLES:
@@ -97,6 +108,9 @@ def has_classes(name: str) -> bool:
 
 def training_shape(name: str) -> tuple[int, int, int]:
     """Rows to train on, features and classes (0 of a real target) of a table of the bench, without opening it."""
+    if name in PACKAGED:
+        table = PACKAGED[name]
+        return round(0.7 * table.n_rows), table.n_features, table.n_classes
     spec = RAW_TABLES.get(name) or DATASETS[name]
     n_classes = len(spec.classes) if isinstance(spec, DatasetSpec) else 2 if has_classes(name) else 0
     return round(0.7 * spec.n_rows), spec.n_features, n_classes
@@ -104,6 +118,9 @@ def training_shape(name: str) -> tuple[int, int, int]:
 
 def open_table(name: str, sources: DataSources) -> Table:
     """Read a table of the bench; one of the study is checked to be the study's."""
+    if name in PACKAGED:
+        table = PACKAGED[name]
+        return _as_table(table.read(), table.target, table.metric)
     return _raw(RAW_TABLES[name], sources) if name in RAW_TABLES else _of_the_study(name, sources)
 
 
@@ -122,11 +139,15 @@ def _raw(table: RawTable, sources: DataSources) -> Table:
             f"that --data-dir or {DATA_DIR_VARIABLE} names."
         )
     frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    X, target = frame.drop(columns=table.target), frame[table.target].to_numpy()
-    if not has_classes(table.name):
-        return Table(X, target.astype(np.float64), None, table.metric)
-    classes, codes = np.unique(target, return_inverse=True)
-    return Table(X, codes.astype(np.int64), len(classes), table.metric)
+    return _as_table(frame, table.target, table.metric)
+
+
+def _as_table(frame: pd.DataFrame, target: str, metric: str) -> Table:
+    X, y = frame.drop(columns=target), frame[target].to_numpy()
+    if metric == "r2":
+        return Table(X, y.astype(np.float64), None, metric)
+    classes, codes = np.unique(y, return_inverse=True)
+    return Table(X, codes.astype(np.int64), len(classes), metric)
 
 
 # A run's trials come table by table.

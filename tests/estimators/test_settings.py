@@ -30,11 +30,14 @@ def test_the_rules(n_rows, n_columns, n_classes):
     assert settings.n_formulas % settings.n_groups == 0
     assert settings.n_formulas // settings.n_groups == 16
     assert (settings.batch_size == n_rows) == (n_rows <= 1024)
-    assert 4 <= settings.pieces <= 32
-    assert settings.pieces == 4 or settings.pieces * n_columns <= 512
+    assert settings.pieces == {1: 32, 30: 17, 10**4: 4}[n_columns]
     steps = -(-n_rows // settings.batch_size)
-    assert 0 < settings.weight_decay <= 2
-    assert settings.weight_decay * steps == pytest.approx(8, rel=0.15) or settings.weight_decay == 2
+    decay = settings.weight_decay
+    if n_rows < 4000:
+        decay, free = settings.weight_decay
+        assert free == pytest.approx(decay / 20)
+    assert 0 < decay <= 2
+    assert decay * steps == pytest.approx(8, rel=0.15) or decay == 2
 
 
 @pytest.mark.parametrize(
@@ -76,15 +79,17 @@ def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
 
 def test_weights_shrink_less_where_the_rate_does_not_fall():
     model = DNFNetRegressor()
-    assert choose_settings(model, 100, 4, 0).weight_decay == 2
+    assert choose_settings(model, 100, 4, 0).weight_decay == (2, 0.1)
     assert choose_settings(model, 100, 4, 0, stream=True).weight_decay == 0.5
     assert choose_settings(DNFNetRegressor(weight_decay=1.0), 100, 4, 0, stream=True).weight_decay == 1
 
 
 def test_steps_are_shared_where_rows_are_few():
     auto = DNFNetRegressor()
-    assert [choose_settings(auto, n, 4, 0).shared_steps for n in (1, 3999, 4000)] == [True, True, False]
-    assert not choose_settings(auto, 100, 4, 0, stream=True).shared_steps
+    shared = [choose_settings(auto, n, 4, 0).shared_steps for n in (1, 3999, 4000)]
+    assert shared == [(True, False), (True, False), False]
+    assert choose_settings(auto, 100, 4, 0, stream=True).shared_steps is False
+    assert choose_settings(DNFNetRegressor(shared_steps=[True]), 100, 4, 0).shared_steps == (True,)
     assert choose_settings(DNFNetRegressor(shared_steps=True), 4000, 4, 0, stream=True).shared_steps
     assert not choose_settings(DNFNetRegressor(shared_steps=False), 100, 4, 0).shared_steps
 

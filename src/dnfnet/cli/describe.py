@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     lines += ["", str(model.schema_), "", "settings"]
     chosen = {name: value for name, value in model.settings_.to_dict().items() if getattr(model, name) == "auto"}
     lines += [
-        f"  {name:20} {value}" + (f" ({chosen[name]:g})" if name in chosen else "")
+        f"  {name:20} {value}" + (f" ({_chosen(chosen[name])})" if name in chosen else "")
         for name, value in manifest["parameters"].items()
     ]
     lines += ["", "scores"]
@@ -47,6 +48,12 @@ def run(args: argparse.Namespace) -> int:
     lines += ["", "written by " + ", ".join(f"{name} {value}" for name, value in manifest["versions"].items())]
     print("\n".join(lines))
     return 0
+
+
+def _chosen(value: float | Sequence[float]) -> str:
+    """What a rule chose: a number, or those that groups take in turn."""
+    values = value if isinstance(value, Sequence) else [value]
+    return ", ".join(f"{one:g}" for one in values)
 
 
 def _target_line(model: BaseDNFNet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -30,8 +31,8 @@ SHARED: dict[str, list[Any]] = {
     "structure": [StrOptions({"dnf", "dense"})],
     "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     "schedule": [StrOptions({"cosine", "plateau"})],
-    "weight_decay": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    "shared_steps": ["boolean", StrOptions({"auto"})],
+    "weight_decay": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
+    "shared_steps": ["boolean", "array-like", StrOptions({"auto"})],
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -76,10 +77,23 @@ def check_parameters(model: BaseDNFNet) -> None:
     except SklearnInvalidParameterError as error:
         raise InvalidParameterError(str(error)) from None
     plain_beta(model.beta)
+    _check_each("weight_decay", model.weight_decay, "numbers that are not negative", _is_decay)
+    _check_each("shared_steps", model.shared_steps, "truth values", lambda value: isinstance(value, bool | np.bool_))
     refuse_device(model.device)
     for callback in model.callbacks:
         if not isinstance(callback, Callback):
             raise InvalidParameterError(f"callbacks must be of dnfnet.training.Callback, however: {callback!r}")
+
+
+def _check_each(name: str, values: Any, what: str, is_one: Callable[[Any], bool]) -> None:
+    """An error if several values, for groups to take in turn, are not all such ones."""
+    array = np.asarray(values, dtype=object)
+    if array.ndim and not (array.ndim == 1 and array.size and all(map(is_one, array))):
+        raise InvalidParameterError(f"Several values of {name} must be {what}, however: {values!r}")
+
+
+def _is_decay(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf
 
 
 def plain_beta(beta: Any) -> float | tuple[float | None, ...] | None:

@@ -118,11 +118,17 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
         _check_sizes(model, net, target.objective(None).n_outputs)
     model._set_target(target)
     model.network_ = model._network(torch.Generator(), n_nets=len(nets), draw_masks=False)
+    state = _all_votes(model) | state
     _check_state(model, state)
     model.network_.load_state_dict(state)
     model.network_.eval()
     _set_fitted(model, manifest["fitted"], manifest["history"])
     return model
+
+
+def _all_votes(model: BaseDNFNet) -> dict[str, torch.Tensor]:
+    """What earlier files lack: that all groups vote, as they do in a new network."""
+    return {name: value for name, value in model.network_.state_dict().items() if name.endswith("head.votes")}
 
 
 def _nets(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
@@ -160,6 +166,8 @@ def _check_state(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> None:
             fail(f"its tensor {name!r} is {state[name].dtype} of shape {tuple(state[name].shape)}")
         if not torch.isfinite(state[name]).all():
             fail(f"its tensor {name!r} has values that are not finite")
+        if name.endswith("head.votes") and not state[name].any():
+            fail("none of its groups of formulas votes")
 
 
 def _set_fitted(model: BaseDNFNet, fitted: dict[str, Any], history: list[dict[str, Any]]) -> None:

@@ -2,7 +2,7 @@
 
 The rules, with n rows given to ``fit``, those that it sets aside to stop by among them:
 
-- a numeric column becomes √n / 10 pieces, at least 4, and at most 32 or what makes 512 of all columns;
+- a numeric column becomes as many pieces as make 512 of all columns, at least 4 and at most 32;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes;
 - groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
   each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
@@ -13,8 +13,9 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 - rate 0.02; the weight decay is 8 divided by the steps of an epoch and at most 2: at the full rate, an epoch of 4
   steps or more shrinks weights by 15 %. In a stream of rows it is at most 0.5: there the rate does not fall, and
   the shrinking with it;
-- below 4,000 rows, and not in a stream of rows, all weights of a literal share the scale of their steps: useless
-  inputs mislead most where rows are few.
+- below 4,000 rows, and not in a stream of rows, groups are held in turn: every second pair of them by that decay and
+  by a scale of steps that all weights of a literal share, because useless inputs mislead most where rows are few;
+  the others by a twentieth of the decay alone, because some small tables have no noise.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ LEAST_GROUP, LARGEST_GROUP = 16, 64
 PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
+INPUTS = 512
+FREE_DECAY = 0.05
+# Settings that groups of formulas may take in turn, one of several.
+IN_TURN = ("weight_decay", "shared_steps")
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ class Settings:
     batch_size: int
     max_epochs: int
     learning_rate: float
-    weight_decay: float
-    shared_steps: bool = False
+    weight_decay: float | tuple[float, ...]
+    shared_steps: bool | tuple[bool, ...] = False
 
     def with_network_of(self, built: Settings) -> Settings:
         """These, but for the sizes of a network that is there already."""
@@ -62,16 +67,22 @@ class Settings:
     def from_dict(cls, entry: Mapping[str, Any]) -> Settings:
         """Rebuild what ``to_dict`` gave; an error if a file holds anything else."""
         values: dict[str, Any] = {field.name: entry[field.name] for field in fields(cls) if field.default is MISSING}
-        shared = entry.get("shared_steps", False)  # files of before it have no such entry
-        if not isinstance(shared, bool):
-            raise ModelFileError(f"This is no complete dnfnet model: its setting shared_steps is {shared!r}.")
+        values["shared_steps"] = entry.get("shared_steps", False)  # files of before it have no such entry
+        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         for name, value in values.items():
-            rate = name in ("learning_rate", "weight_decay")
-            if not (isinstance(value, float) and value >= 0 if rate else type(value) is int and value >= 1):
-                if name == "n_groups" and value is None:
-                    continue
+            if not _is_setting(name, value):
                 raise ModelFileError(f"This is no complete dnfnet model: its setting {name} is {value!r}.")
-        return cls(**values, shared_steps=shared)
+        return cls(**values)
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    if isinstance(value, tuple):
+        return name in IN_TURN and len(value) > 0 and all(_is_setting(name, one) for one in value)
+    if name == "shared_steps":
+        return isinstance(value, bool)
+    if name in ("learning_rate", "weight_decay"):
+        return isinstance(value, float) and value >= 0
+    return (name == "n_groups" and value is None) or (type(value) is int and value >= 1)
 
 
 def choose_settings(
@@ -82,15 +93,17 @@ def choose_settings(
     steps, least_epochs = (1050, 36) if large else (600, 20)
     batch_size = _or(model.batch_size, _batch(n_rows))
     n_formulas = int(_or(model.n_formulas, 512 if large else _formulas(n_rows)))
+    decay = min(0.5 if stream else 2.0, 8 * batch_size / n_rows)
+    in_turn = n_rows < MANY_ROWS and not stream
     return Settings(
         n_formulas=n_formulas,
         n_groups=None if model.n_groups is None else _groups(model.n_groups, n_formulas, n_classes, n_targets),
-        pieces=int(_or(model.pieces, _pieces(n_rows, n_columns))),
+        pieces=int(_or(model.pieces, _pieces(n_columns))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
-        weight_decay=float(_or(model.weight_decay, min(0.5 if stream else 2.0, 8 * batch_size / n_rows))),
-        shared_steps=bool(_or(model.shared_steps, n_rows < MANY_ROWS and not stream)),
+        weight_decay=_each(float, _or(model.weight_decay, (decay, FREE_DECAY * decay) if in_turn else decay)),
+        shared_steps=_each(bool, _or(model.shared_steps, (True, False) if in_turn else False)),
     )
 
 
@@ -100,8 +113,8 @@ def _batch(n_rows: int) -> int:
     return 512 if n_rows <= 2**16 else min(2 ** round(math.log2(n_rows / 64)), 4096)
 
 
-def _pieces(n_rows: int, n_columns: int) -> int:
-    return max(4, min(round(math.sqrt(n_rows) / 10), 32, 512 // n_columns))
+def _pieces(n_columns: int) -> int:
+    return max(4, min(INPUTS // n_columns, 32))
 
 
 def _formulas(n_rows: int) -> int:
@@ -127,5 +140,10 @@ def _epochs(n_rows: int, batch_size: int, steps: int, least: int) -> int:
     return int(np.clip(round(steps / steps_per_epoch), least, 400))
 
 
-def _or(value: Any, chosen: float) -> Any:
+def _or(value: Any, chosen: Any) -> Any:
     return chosen if isinstance(value, str) else value
+
+
+def _each(kind: type, value: Any) -> Any:
+    """One value or several as plain ones of that kind."""
+    return tuple(map(kind, value)) if np.ndim(value) else kind(value)

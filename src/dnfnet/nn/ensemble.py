@@ -38,6 +38,10 @@ class Ensemble(nn.Module):
         """How many inputs each literal sees, of each of ``shrinking()``."""
         return [seen for net in nets_of(self) for seen in net.seen_inputs()]
 
+    def literal_kinds(self, n_kinds: int) -> list[Tensor]:
+        """The kind of each literal, of each of ``shrinking()``."""
+        return [kinds for net in nets_of(self) for kinds in net.literal_kinds(n_kinds)]
+
     def penalty(self) -> Tensor:
         """The mean of the networks' regularisers."""
         return torch.stack([net.penalty() for net in nets_of(self)]).mean()

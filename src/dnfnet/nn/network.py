@@ -82,6 +82,7 @@ class DNFNet(nn.Module):
             raise ValueError(f"structure must be one of {sorted(STRUCTURES)}, however: {structure=}")
         if d_out < 1:
             raise ValueError(f"d_out must be at least 1, however: {d_out=}")
+        self.n_groups, self.n_betas = n_groups or 1, len(beta) if isinstance(beta, Sequence) else 1
         layout = Layout(n_formulas, tuple(conjunctions), tuple(lengths))
         selection = None
         if beta is not None or keep_probs is not None:
@@ -127,6 +128,21 @@ class DNFNet(nn.Module):
         if selection is not None and selection.random_mask is not None:
             seen = selection.random_mask.sum(-1).to(seen)
         return [layout.per_literal(seen)]
+
+    def group_kinds(self, n_kinds: int) -> Tensor:
+        """The kind of each group, ``(n_groups,)``, where groups of every beta take the kinds in turn."""
+        return torch.arange(self.n_groups) // self.n_betas % n_kinds
+
+    def literal_kinds(self, n_kinds: int) -> list[Tensor]:
+        """The kind of each literal, that of its group, of each of ``shrinking()``."""
+        layout = self.block.layout
+        kinds = self.group_kinds(n_kinds).repeat_interleave(-(-layout.n_formulas // self.n_groups))
+        return [layout.per_literal(kinds[: layout.n_formulas])]
+
+    def let_vote(self, votes: Tensor | None = None) -> None:
+        """Let these groups have a say outside of training, ``(n_groups,)`` of bool; all without it."""
+        if isinstance(self.head, GroupHeads):
+            self.head.let_vote(votes)
 
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""

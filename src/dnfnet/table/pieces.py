@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dnfnet.table.scaling import Floats, distinct_values, measure, standardise
 from dnfnet.table.schema import Scale
 
+MOVING_PIECES = 8
 ROWS_AT_ONCE = 2**14  # few enough that their temporaries stay in the cache of a processor
 
 
@@ -29,7 +30,18 @@ def measure_pieces(values: Floats, weights: Floats | None, n_pieces: int) -> lis
     """
     distinct, mass = distinct_values(values, weights)
     edges = _quantiles(mass, n_pieces)
-    return [_measure_piece(distinct, mass, first, last) for first, last in pairwise(edges)]
+    smaller = 1 / piece_deviation(len(edges) - 1)
+    pieces = [_measure_piece(distinct, mass, first, last) for first, last in pairwise(edges)]
+    return [piece._replace(deviation=piece.deviation * smaller) for piece in pieces]
+
+
+def piece_deviation(n_pieces: int) -> float:
+    """How much each piece of a column varies: all of more than 8 together as much as 8.
+
+    The pieces of a column rise and fall together, and a step of training moves the weight of each. Without this a
+    column of many pieces would leave those of few inputs, the categories, behind.
+    """
+    return min(1.0, MOVING_PIECES / n_pieces)
 
 
 def encode_pieces(values: Floats, scales: Sequence[Scale], out: NDArray[np.float32]) -> None:

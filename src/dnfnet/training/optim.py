@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -56,43 +56,72 @@ def can_fuse(tensors: Iterable[torch.Tensor]) -> bool:
 
 
 class LiteralAdamW(AdamW):
-    """AdamW in which all weights of a literal share the scale of their steps.
+    """AdamW for matrices of literals, whose rows need not all be trained alike.
 
-    Adam divides the step of each weight by the size of that weight's own gradients, so that the weight of a useless
-    input, whose gradients are small and random, moves as far as that of an input that matters. Here the squared
-    gradients of a literal count with their mean over the inputs that it sees, each in units of the input's variance:
-    steps are in proportion to gradients, and a useless input stays near 0.
+    Rows can have a decay of their own, and all weights of a literal can share the scale of their steps. Adam divides
+    the step of each weight by the size of that weight's own gradients, so that the weight of a useless input, whose
+    gradients are small and random, moves as far as that of an input that matters. Where the scale is shared, the
+    squared gradients of a literal count with their mean over the inputs that it sees, each in units of the input's
+    variance: steps are in proportion to gradients, and a useless input stays near 0.
 
     Parameters
     ----------
     params : iterable of dict
-        Groups of parameters; one with the entry ``seen`` has a single matrix, of literals. The entry is a tensor: how
-        many inputs each literal sees. Parameters of other groups have a scale each, as usual.
-    deviations : Tensor of shape (d_in,)
-        The deviation of each input.
+        Groups of parameters. One with the entry ``rows``, a slice, is these rows of a single matrix. One with the entry
+        ``seen`` is of literals that share the scale of their steps, in a single matrix: a tensor that says how many
+        inputs each literal of the matrix sees. Parameters of other groups have a scale each, as usual.
+    deviations : Tensor of shape (d_in,), optional
+        The deviation of each input, for literals that share.
     **options
         As of ``torch.optim.AdamW``.
     """
 
-    def __init__(self, params: Iterable[dict[str, Any]], *, deviations: torch.Tensor, **options: Any) -> None:
+    def __init__(
+        self, params: Iterable[dict[str, Any]], *, deviations: torch.Tensor | None = None, **options: Any
+    ) -> None:
         groups = [dict(group) for group in params]
-        self.inverse = 1 / deviations
-        self.seen = {group["params"][0]: group.pop("seen") for group in groups if "seen" in group}
-        super().__init__([{**group, "shared": group["params"][0] in self.seen} for group in groups], **options)
+        self.inverse = 1 / deviations if deviations is not None else torch.ones(())
+        # Views of rows, which torch steps like parameters: a group of parameters cannot be a part of one.
+        self.parts: list[tuple[torch.Tensor, slice, torch.Tensor]] = []
+        self.seen: dict[torch.Tensor, torch.Tensor] = {}
+        for group in groups:
+            group["shared"] = "seen" in group
+            if "rows" in group or "seen" in group:
+                self._take_rows(group)
+        super().__init__(groups, **options)
+
+    def _take_rows(self, group: dict[str, Any]) -> None:
+        (matrix,), rows = group["params"], group.pop("rows", slice(None))
+        part = matrix.detach()[rows]
+        group["params"] = [part]
+        self.parts.append((matrix, rows, part))
+        if group["shared"]:
+            self.seen[part] = group.pop("seen")[rows]
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """Take one step."""
         loss = None if closure is None else torch.enable_grad()(closure)()
-        gradients = {literals: literals.grad for literals in self.seen if literals.grad is not None}
+        for matrix, rows, part in self.parts:
+            part.grad = None if matrix.grad is None else matrix.grad[rows]
         for group in self.param_groups:
-            for literals in gradients.keys() & set(group["params"]):
-                self._move(literals, gradients[literals], group)
-                literals.grad = None  # torch leaves such a parameter alone
+            for literals in self.seen.keys() & set(group["params"]):
+                if literals.grad is not None:
+                    self._move(literals, literals.grad, group)
+                    literals.grad = None  # torch leaves such a parameter alone
         super().step()
-        for literals, grad in gradients.items():
-            literals.grad = grad
+        for _, _, part in self.parts:
+            part.grad = None
         return loss
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, also of the matrices whose rows these are."""
+        super().zero_grad(set_to_none)
+        for matrix in {matrix for matrix, _, _ in self.parts}:
+            if set_to_none:
+                matrix.grad = None
+            elif matrix.grad is not None:
+                matrix.grad.zero_()
 
     def _move(self, literals: torch.Tensor, grad: torch.Tensor, group: dict[str, Any]) -> None:
         state, seen = self.state[literals], self.seen[literals]
@@ -122,34 +151,76 @@ def _blocks(literals: torch.Tensor) -> list[slice]:
 
 
 def make_optimizer(
-    net: nn.Module, *, learning_rate: float, weight_decay: float, deviations: torch.Tensor | None = None
+    net: nn.Module,
+    *,
+    learning_rate: float,
+    weight_decay: float | Sequence[float],
+    deviations: torch.Tensor | None = None,
+    shared_steps: bool | Sequence[bool] = True,
 ) -> Optimizer:
     """The authors' Adam; with weight decay, AdamW, in which the weights of literals shrink and nothing else does.
 
     A net says which of its parameters shrink by ``shrinking()``; of one that does not, all matrices do. If output
     layers shrank too, no prediction could become certain. With the deviations of the inputs, and of a net that has
-    ``seen_inputs()``, literals share the scale of their steps: see `LiteralAdamW`.
+    ``seen_inputs()``, literals share the scale of their steps: see `LiteralAdamW`. Of several decays, or of several
+    truth values of ``shared_steps``, the kinds of literals that the net tells by ``literal_kinds(n)`` take each one.
     """
     parameters = list(net.parameters())
-    choose, see = getattr(net, "shrinking", None), getattr(net, "seen_inputs", None)
+    choose, see, tell = (getattr(net, name, None) for name in ("shrinking", "seen_inputs", "literal_kinds"))
     shrinking = [p for p in parameters if p.dim() > 1] if choose is None else list(choose())
+    kinds = literal_kinds_of(weight_decay, shared_steps if deviations is not None and see is not None else False)
     chosen = set(map(id, shrinking))
     others = {"params": [p for p in parameters if id(p) not in chosen], "weight_decay": 0.0}
-    if deviations is not None and see is not None:
-        literals = [
-            {"params": [weight], "weight_decay": weight_decay, "seen": seen.to(weight)}
-            for weight, seen in zip(shrinking, see(), strict=True)
-        ]
+    if len(kinds) > 1 or kinds[0].shared_steps:
+        none = [None] * len(shrinking)
+        facts = zip(shrinking, see() if see else none, tell(len(kinds)) if tell else none, strict=True)
+        literals = [group for matrix, seen, kind_of in facts for group in _groups(matrix, seen, kind_of, kinds)]
         return LiteralAdamW(
             [*literals, others],
             lr=learning_rate,
-            deviations=deviations.to(shrinking[0]),
+            deviations=None if deviations is None else deviations.to(shrinking[0]),
             fused=can_fuse(parameters),
         )
-    if not weight_decay:
+    decay = kinds[0].weight_decay
+    if not decay:
         return TensorFlowAdam(parameters, lr=learning_rate)
-    groups = [{"params": shrinking, "weight_decay": weight_decay}, others]
+    groups = [{"params": shrinking, "weight_decay": decay}, others]
     return AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=can_fuse(parameters))
+
+
+class LiteralKind(NamedTuple):
+    """How literals of a kind are trained."""
+
+    weight_decay: float
+    shared_steps: bool
+
+
+def literal_kinds_of(weight_decay: float | Sequence[float], shared_steps: bool | Sequence[bool]) -> list[LiteralKind]:
+    """The kinds that one or several of each make, the shorter sequence beginning again.
+
+    Examples
+    --------
+    >>> literal_kinds_of((2.0, 0.1), True)
+    [LiteralKind(weight_decay=2.0, shared_steps=True), LiteralKind(weight_decay=0.1, shared_steps=True)]
+    """
+    decays = tuple(weight_decay) if isinstance(weight_decay, Sequence) else (weight_decay,)
+    shared = tuple(shared_steps) if isinstance(shared_steps, Sequence) else (shared_steps,)
+    n = math.lcm(len(decays), len(shared))
+    return [LiteralKind(decays[i % len(decays)], shared[i % len(shared)]) for i in range(n)]
+
+
+def _groups(
+    matrix: torch.Tensor, seen: torch.Tensor | None, kind_of: torch.Tensor | None, kinds: Sequence[LiteralKind]
+) -> Iterator[dict[str, Any]]:
+    """A group of parameters for each run of literals of the same kind."""
+    numbers = [0] if kind_of is None else kind_of.unique_consecutive().tolist()
+    lengths = [len(matrix)] if kind_of is None else kind_of.unique_consecutive(return_counts=True)[1].tolist()
+    start = 0
+    for number, length in zip(numbers, lengths, strict=True):
+        rows = slice(start, start + length)
+        group = {"params": [matrix], "rows": rows, "weight_decay": kinds[number].weight_decay}
+        yield {**group, "seen": seen.to(matrix)} if kinds[number].shared_steps and seen is not None else group
+        start += length
 
 
 class CosineDecay:

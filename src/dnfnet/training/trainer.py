@@ -17,8 +17,9 @@ from dnfnet.exceptions import NonFiniteLossError, TrainingWarning
 from dnfnet.training.callbacks import Callback
 from dnfnet.training.history import History
 from dnfnet.training.objectives import Objective
-from dnfnet.training.optim import CosineDecay, halve_on_plateau, make_optimizer
+from dnfnet.training.optim import CosineDecay, halve_on_plateau, literal_kinds_of, make_optimizer
 from dnfnet.training.source import Batch, BatchSource
+from dnfnet.training.voting import better_kind
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,13 @@ class Trainer:
     min_learning_rate : float
         Where halving ends.
     schedule : {"plateau", "cosine"}
-    weight_decay : float
-        The share of each literal's weight that a step at rate 1 takes away: see `make_optimizer`.
+    weight_decay : float or sequence of float
+        The share of each literal's weight that a step at rate 1 takes away; of several, groups of formulas take each
+        one in turn: see `make_optimizer`.
     deviations : Tensor of shape (d_in,), optional
         The deviations of the inputs, with which literals share the scale of their steps: see `LiteralAdamW`.
+    shared_steps : bool or sequence of bool
+        Whether literals do so, where there are deviations; of several, groups of formulas take each one in turn.
     generator : torch.Generator, optional
         Source of the shuffling, on the CPU.
     callbacks : sequence of Callback
@@ -74,15 +78,17 @@ class Trainer:
         lr_patience: int = 10,
         min_learning_rate: float = 1e-6,
         schedule: Literal["plateau", "cosine"] = "plateau",
-        weight_decay: float = 0.0,
+        weight_decay: float | Sequence[float] = 0.0,
         deviations: Tensor | None = None,
+        shared_steps: bool | Sequence[bool] = True,
         generator: torch.Generator | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> None:
         self.net, self.objective = net, objective
         self.max_epochs, self.patience = max_epochs, patience
         self.lr_patience, self.min_learning_rate = lr_patience, min_learning_rate
-        self.schedule_kind, self.weight_decay, self.deviations = schedule, weight_decay, deviations
+        self.schedule_kind, self.weight_decay = schedule, weight_decay
+        self.deviations, self.shared_steps = deviations, shared_steps if deviations is not None else False
         self.generator = torch.Generator().manual_seed(0) if generator is None else generator
         self.callbacks = list(callbacks)
         self.history = History()
@@ -98,6 +104,7 @@ class Trainer:
         self.stop_reason = None
         if not self.history:
             self.best_score = self.worst_score(valid is not None)
+            self.ask_all()
         self.notify("on_fit_start")
         try:
             self.epochs(train, valid)
@@ -106,6 +113,8 @@ class Trainer:
         finally:
             self.net.load_state_dict(self.best_state)
             self.finish()
+        if valid is not None:
+            self.ask_the_better(valid)
         logger.info("stopped after epoch %d: %s", len(self.history), self.stop_reason)
         return self
 
@@ -167,16 +176,37 @@ class Trainer:
         return loss if penalty is None else loss + penalty()
 
     @torch.no_grad()
-    def score(self, source: BatchSource) -> float:
-        """The objective's metric over all rows of ``source``."""
+    def outputs(self, source: BatchSource) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Outputs for all rows of ``source``, with their targets and weights."""
         self.net.eval()
         batches = [(self.net(b.x.to(self.device)).cpu(), b.target, b.weight) for b in source.batches()]
         outputs, targets, weights = zip(*batches, strict=True)
-        weight = None if weights[0] is None else torch.cat(weights)
-        score = self.objective.score(torch.cat(outputs), torch.cat(targets), weight)
+        return torch.cat(outputs), torch.cat(targets), None if weights[0] is None else torch.cat(weights)
+
+    def score(self, source: BatchSource) -> float:
+        """The objective's metric over all rows of ``source``."""
+        score = self.objective.score(*self.outputs(source))
         if math.isnan(score):
             raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
         return score
+
+    def ask_all(self) -> None:
+        """Let all groups of the network vote."""
+        let_vote = getattr(self.net, "let_vote", None)
+        if let_vote is not None:
+            let_vote()
+
+    def ask_the_better(self, valid: BatchSource) -> None:
+        """Let only those groups vote whose literals are trained in one way, if they surely predict better."""
+        kinds_of, let_vote = (getattr(self.net, name, None) for name in ("group_kinds", "let_vote"))
+        n_kinds = len(literal_kinds_of(self.weight_decay, self.shared_steps))
+        if n_kinds == 1 or kinds_of is None or let_vote is None:
+            return
+        kinds = kinds_of(n_kinds)
+        kind = better_kind(self.objective, *self.outputs(valid), kinds)
+        if kind is not None:
+            let_vote(kinds == kind)
+            self.best_score = self.score(valid)
 
     def record(self, row: dict[str, Any]) -> None:
         """Add an epoch to the history and let the plateau and stopping rules see it."""
@@ -243,6 +273,7 @@ class Trainer:
             learning_rate=float(learning_rate),
             weight_decay=self.weight_decay,
             deviations=self.deviations,
+            shared_steps=self.shared_steps,
         )
         self.schedule: CosineDecay | ReduceLROnPlateau = (
             CosineDecay(self.optimizer)

