@@ -1,4 +1,4 @@
-"""The command: ``python -m benchmarks.accuracy run|table|export``."""
+"""The command: ``python -m benchmarks.accuracy run|table|losses|export``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.accuracy.compare import Bench
 from benchmarks.accuracy.data import GROUPS, TABLES, load_split, named_tables, open_table
 from benchmarks.accuracy.models import check_packages, evaluate
 from benchmarks.accuracy.plan import plan, refuse_old_names
-from benchmarks.accuracy.render import markdown
+from benchmarks.accuracy.render import losses, markdown
 from benchmarks.accuracy.variants import find_variant, parse_variant
 from dnfnet.exceptions import DNFNetError, InvalidParameterError
 from dnfnet.paper.backends import backend
@@ -46,9 +46,13 @@ def parser() -> argparse.ArgumentParser:
     part.add_argument("--partitions", nargs="+", type=int, choices=range(N_PARTITIONS), metavar="I", help="of 0 to 4")
     part.add_argument("--seeds", nargs="+", type=int, metavar="SEED")
     _add_run(actions.add_parser("run", parents=[shared, part], help="run trials; finished ones are never repeated"))
-    table_parser = actions.add_parser("table", parents=[shared, part], help="print the results as Markdown")
-    table_parser.add_argument("--reference", default="default", metavar="NAME", help="default: %(default)s")
-    table_parser.set_defaults(run=table)
+    for name, write, what in (
+        ("table", markdown, "print the results as Markdown"),
+        ("losses", losses, "print a line for each table, and how the losses are on the whole"),
+    ):
+        table_parser = actions.add_parser(name, parents=[shared, part], help=what)
+        table_parser.add_argument("--reference", default="default", metavar="NAME", help="default: %(default)s")
+        table_parser.set_defaults(run=table, write=write)
     export_parser = actions.add_parser("export", parents=[shared], help="write the results as they are committed")
     export_parser.add_argument("--out", default="results/accuracy", metavar="DIR", help="default: %(default)s")
     export_parser.set_defaults(run=export)
@@ -125,7 +129,7 @@ def table(args: argparse.Namespace) -> int:
     if not records:
         print(f"There are no results yet in {args.store} or {args.results}.", file=sys.stderr)
     bench = Bench(records, args.partitions, args.seeds)
-    print(markdown(bench, args.datasets, args.variants, args.reference), end="")
+    print(args.write(bench, args.datasets and named_tables(args.datasets), args.variants, args.reference), end="")
     return 0
 
 

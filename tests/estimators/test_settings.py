@@ -6,7 +6,7 @@ import torch
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor, load
 from dnfnet.estimators.settings import Settings, choose_settings
-from dnfnet.exceptions import TrainingWarning
+from dnfnet.exceptions import InvalidParameterError, TrainingWarning
 from dnfnet.nn import Ensemble
 from dnfnet.training import Callback
 
@@ -30,7 +30,8 @@ def test_the_rules(n_rows, n_columns, n_classes):
     assert settings.n_formulas % settings.n_groups == 0
     assert settings.n_formulas // settings.n_groups == 16
     assert (settings.batch_size == n_rows) == (n_rows <= 1024)
-    assert settings.pieces == {1: 32, 30: 17, 10**4: 4}[n_columns]
+    assert 4 <= settings.pieces <= 32
+    assert settings.pieces == 4 or settings.pieces * n_columns <= min(512, n_rows / 4)
     steps = -(-n_rows // settings.batch_size)
     decay = settings.weight_decay
     if n_rows < 4000:
@@ -63,9 +64,9 @@ def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
     labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]
     counted = []
 
-    def counting(model, n_rows, n_columns, n_classes, n_targets, stream):
-        counted.append((n_classes, n_targets, stream))
-        return choose_settings(model, n_rows, n_columns, n_classes, n_targets, stream)
+    def counting(model, n_rows, n_columns, n_classes, n_targets, **options):
+        counted.append((n_classes, n_targets, options.get("stream", False)))
+        return choose_settings(model, n_rows, n_columns, n_classes, n_targets, **options)
 
     monkeypatch.setattr("dnfnet.estimators.base.choose_settings", counting)
     DNFNetClassifier(**SMALL).fit(X, labels)
@@ -207,3 +208,51 @@ def test_partial_fit_trains_all_networks_of_an_ensemble():
     before = [net.block.weight.detach().clone() for net in model.network_.nets]
     model.partial_fit(X, Y)
     assert all(not (net.block.weight == old).all() for net, old in zip(model.network_.nets, before, strict=True))
+
+
+def test_a_table_without_noise_is_learned_by_the_groups_that_are_not_held():
+    """Decay and shared steps keep the others from it: they have no vote."""
+    table = np.random.default_rng(0).integers(0, 2, size=(1500, 10)).astype(bool)
+    y = (table[:, :3].all(1)) | (table[:, 3] & table[:, 4] & ~table[:, 5])
+    options = {"beta": None, "random_state": 0}
+    model = DNFNetClassifier(**options).fit(table, y)
+    free = model.network_.group_kinds(2) == 1
+    assert torch.equal(model.network_.head.votes, free)
+    held = DNFNetClassifier(weight_decay=2.7, shared_steps=True, **options).fit(table, y)
+    assert model.best_score_ < held.best_score_ / 2
+
+
+def test_pieces_are_counted_by_distinct_rows():
+    auto = DNFNetClassifier()
+    assert [choose_settings(auto, n, 8, 2).pieces for n in (10, 200, 720, 5000)] == [4, 6, 22, 32]
+    assert [choose_settings(auto, 5000, d, 2).pieces for d in (10, 32, 100, 1000)] == [32, 16, 5, 4]
+    assert choose_settings(auto, 720, 8, 2, n_distinct=200).pieces == 6
+    once = DNFNetClassifier(max_epochs=1).fit(X, Y).settings_.pieces
+    assert DNFNetClassifier(max_epochs=1).fit(np.repeat(X, 3, axis=0), np.repeat(Y, 3)).settings_.pieces == once == 18
+
+
+def test_a_file_keeps_the_votes(tmp_path):
+    model = DNFNetClassifier(**SMALL).fit(X, Y)
+    model.network_.let_vote(torch.tensor([True, False]))
+    model.save(tmp_path / "model.dnfnet")
+    loaded = load(tmp_path / "model.dnfnet")
+    assert loaded.network_.head.votes.tolist() == [True, False]
+    assert loaded.settings_ == model.settings_
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"weight_decay": (1.0, -1.0)}, "weight_decay must be numbers that are not negative"),
+        ({"weight_decay": ()}, "weight_decay must be numbers"),
+        ({"weight_decay": [1.0, None]}, "weight_decay must be numbers"),
+        ({"weight_decay": [1.0, np.inf]}, "weight_decay must be numbers"),
+        ({"weight_decay": [[1.0]]}, "weight_decay must be numbers"),
+        ({"shared_steps": (True, "auto")}, "shared_steps must be truth values"),
+        ({"shared_steps": [1, 0]}, "shared_steps must be truth values"),
+    ],
+)
+def test_values_for_groups_in_turn_are_checked(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        DNFNetClassifier(**parameters).fit(X, Y)

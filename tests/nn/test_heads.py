@@ -69,3 +69,15 @@ def test_a_row_has_the_same_outputs_alone_and_among_others(d_out, n_groups):
         whole = net(x)
         shuffled = net(x.flip(0)).flip(0)
     assert torch.equal(whole, shuffled)
+
+
+def test_only_those_that_vote_are_heard_outside_of_training():
+    net = groups_net().eval()
+    x = torch.randn(6, 5)
+    everyone = net(x)
+    net.let_vote(torch.tensor([True, False, True, False]))
+    torch.testing.assert_close(net(x), everyone[:, [0, 2]])
+    assert net.train()(x).shape == (6, 4, 3)
+    net.let_vote()
+    torch.testing.assert_close(net.eval()(x), everyone)
+    DNFNet(5, 3, n_formulas=4, beta=0.7).let_vote()  # a network without groups has nobody to ask

@@ -79,6 +79,16 @@ def test_training_rows_have_mean_0_and_deviation_1():
     assert np.allclose(encoded.std(axis=0), 1, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_pieces", [9, 16, 32])
+def test_many_pieces_vary_as_much_as_8_do_together(n_pieces):
+    values = np.random.default_rng(0).normal(size=3000)
+    encoded = fit(values, n_pieces).transform(column(values)).astype(np.float64)
+    assert np.allclose(encoded.std(axis=0), 8 / n_pieces, atol=1e-6)
+    assert np.allclose(encoded.mean(axis=0), 0, atol=1e-6)
+    few = fit(values % 3 // 1, n_pieces)  # as many pieces as there are to tell apart, however many there might be
+    assert np.allclose(few.transform(column(values % 3 // 1))[:, :2].std(axis=0), 1, atol=1e-6)
+
+
 @pytest.mark.parametrize("n_values", [2, 3, 9])
 def test_few_distinct_values_are_the_edges(n_values):
     """Whatever their shares are."""

@@ -28,7 +28,7 @@ from dnfnet.estimators.parameters import (
 )
 from dnfnet.estimators.predicting import table_predictions
 from dnfnet.estimators.rows import Rows, used_rows
-from dnfnet.estimators.settings import Settings, choose_settings
+from dnfnet.estimators.settings import Settings, choose_settings, is_one_batch
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
@@ -201,10 +201,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Encoded training and validation rows of each network; learns target and encoding first if ``fresh``."""
         table, y, weight = used_rows(X, y, sample_weight)
         n_rows, numbers = table.shape[0], self._target_numbers(y)
-        self._set_settings(table.shape, numbers, fresh)
-        weight = self._weigh(y, weight, learn=True)
-        one_batch = n_rows <= self.settings_.batch_size
+        one_batch = is_one_batch(self.batch_size, n_rows)
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
+        self._set_settings(table.shape, numbers, fresh, n_distinct=len(np.unique(kinds)))
+        weight = self._weigh(y, weight, learn=True)
         fraction = self.validation_fraction if eval_set is None else 0.0
         splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
         valid = splits[0]  # what all networks share is learned without these rows
@@ -229,11 +229,11 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         return ((part(~valid), part(valid) if given is None else given) for valid in splits)
 
     def _set_settings(
-        self, shape: tuple[int, int], numbers: NDArray, fresh: bool, classes: Any = None, stream: bool = False
+        self, shape: tuple[int, int], numbers: NDArray, fresh: bool, classes: Any = None, **options: Any
     ) -> None:
         """Numbers for every "auto"; what a network was built with stays."""
         n_classes = self._n_classes(numbers) if classes is None else len(classes)
-        settings = choose_settings(self, *shape, n_classes, math.prod(numbers.shape[1:]), stream)
+        settings = choose_settings(self, *shape, n_classes, math.prod(numbers.shape[1:]), **options)
         self.settings_ = settings if fresh else settings.with_network_of(self.settings_)
 
     def _all_rows(self, X: Any, y: Any, sample_weight: Any, fresh: bool, classes: Any) -> Rows:

@@ -2,7 +2,8 @@
 
 The rules, with n rows given to ``fit``, those that it sets aside to stop by among them:
 
-- a numeric column becomes as many pieces as make 512 of all columns, at least 4 and at most 32;
+- a numeric column becomes as many pieces as make 512 of all columns, or a quarter as many as there are distinct
+  rows if that is less; at least 4 and at most 32;
 - 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes;
 - groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
   each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
@@ -36,7 +37,7 @@ LEAST_GROUP, LARGEST_GROUP = 16, 64
 PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
-INPUTS = 512
+INPUTS, ROWS_PER_INPUT = 512, 4
 FREE_DECAY = 0.05
 # Settings that groups of formulas may take in turn, one of several.
 IN_TURN = ("weight_decay", "shared_steps")
@@ -86,9 +87,19 @@ def _is_setting(name: str, value: Any) -> bool:
 
 
 def choose_settings(
-    model: BaseDNFNet, n_rows: int, n_columns: int, n_classes: int, n_targets: int = 1, stream: bool = False
+    model: BaseDNFNet,
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    n_targets: int = 1,
+    *,
+    n_distinct: int | None = None,
+    stream: bool = False,
 ) -> Settings:
-    """The arguments of a model, with numbers in place of every "auto"; a real target has no classes."""
+    """The arguments of a model, with numbers in place of every "auto"; a real target has no classes.
+
+    The distinct rows, where they were counted, keep a row of weight 2 the same as two rows.
+    """
     large = n_rows >= MANY_ROWS and n_classes > 2
     steps, least_epochs = (1050, 36) if large else (600, 20)
     batch_size = _or(model.batch_size, _batch(n_rows))
@@ -98,7 +109,7 @@ def choose_settings(
     return Settings(
         n_formulas=n_formulas,
         n_groups=None if model.n_groups is None else _groups(model.n_groups, n_formulas, n_classes, n_targets),
-        pieces=int(_or(model.pieces, _pieces(n_columns))),
+        pieces=int(_or(model.pieces, _pieces(n_distinct or n_rows, n_columns))),
         batch_size=int(batch_size),
         max_epochs=int(_or(model.max_epochs, _epochs(n_rows, int(batch_size), steps, least_epochs))),
         learning_rate=float(_or(model.learning_rate, 0.02)),
@@ -107,14 +118,19 @@ def choose_settings(
     )
 
 
+def is_one_batch(batch_size: int | str, n_rows: int) -> bool:
+    """Whether so many rows are trained on all at once."""
+    return n_rows <= (ONE_BATCH if isinstance(batch_size, str) else batch_size)
+
+
 def _batch(n_rows: int) -> int:
     if n_rows <= ONE_BATCH:
         return n_rows
     return 512 if n_rows <= 2**16 else min(2 ** round(math.log2(n_rows / 64)), 4096)
 
 
-def _pieces(n_columns: int) -> int:
-    return max(4, min(INPUTS // n_columns, 32))
+def _pieces(n_distinct: int, n_columns: int) -> int:
+    return max(4, min(INPUTS // n_columns, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
 
 
 def _formulas(n_rows: int) -> int:

@@ -129,6 +129,10 @@ class DNFNet(nn.Module):
             seen = selection.random_mask.sum(-1).to(seen)
         return [layout.per_literal(seen)]
 
+    def group_betas(self) -> Tensor:
+        """Which of the betas each group has, ``(n_groups,)``."""
+        return torch.arange(self.n_groups) % self.n_betas
+
     def group_kinds(self, n_kinds: int) -> Tensor:
         """The kind of each group, ``(n_groups,)``, where groups of every beta take the kinds in turn."""
         return torch.arange(self.n_groups) // self.n_betas % n_kinds

@@ -19,7 +19,7 @@ from dnfnet.training.history import History
 from dnfnet.training.objectives import Objective
 from dnfnet.training.optim import CosineDecay, halve_on_plateau, literal_kinds_of, make_optimizer
 from dnfnet.training.source import Batch, BatchSource
-from dnfnet.training.voting import better_kind
+from dnfnet.training.voting import voters
 
 logger = logging.getLogger(__name__)
 
@@ -197,15 +197,14 @@ class Trainer:
             let_vote()
 
     def ask_the_better(self, valid: BatchSource) -> None:
-        """Let only those groups vote whose literals are trained in one way, if they surely predict better."""
-        kinds_of, let_vote = (getattr(self.net, name, None) for name in ("group_kinds", "let_vote"))
+        """Where groups are trained in several ways, let only those vote whose way and whose masks are better."""
+        kinds, masks, let_vote = (getattr(self.net, name, None) for name in ("group_kinds", "group_betas", "let_vote"))
         n_kinds = len(literal_kinds_of(self.weight_decay, self.shared_steps))
-        if n_kinds == 1 or kinds_of is None or let_vote is None:
+        if n_kinds == 1 or kinds is None or masks is None or let_vote is None:
             return
-        kinds = kinds_of(n_kinds)
-        kind = better_kind(self.objective, *self.outputs(valid), kinds)
-        if kind is not None:
-            let_vote(kinds == kind)
+        votes = voters(self.objective, *self.outputs(valid), [kinds(n_kinds), masks()])
+        if not votes.all():
+            let_vote(votes)
             self.best_score = self.score(valid)
 
     def record(self, row: dict[str, Any]) -> None:
