@@ -51,8 +51,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         to stop by; their predictions are averaged.
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
-        through that range, standardised. "auto" is chosen from rows and columns (`model.settings_`
-        tells), 8 for 7,000 rows; 1 is plain standardisation.
+        through that range, standardised. "auto" makes 512 of all columns, or a quarter of the number of rows, at
+        least 4 and at most 32 of each; 1 is plain standardisation.
     single_values : bool
         Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
         whole numbers if they are few, else where these tell of the target what finer pieces would not.
@@ -72,12 +72,15 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         The highest rate; "auto" is 0.02.
     schedule : {"cosine", "plateau"}
         Whether the rate falls along a cosine over all ``max_epochs``, or is halved when the training loss stays.
-    weight_decay : float or "auto"
-        The share of each literal's weights that a step at rate 1 takes away; "auto" is 8 divided by the steps of an
-        epoch, at most 2, and at most 0.5 in ``partial_fit``.
-    shared_steps : bool or "auto"
+    weight_decay : float, sequence of float, or "auto"
+        The share of each literal's weights that a step at rate 1 takes away. Of several, groups of formulas take each
+        one in turn (groups that differ in ``beta`` the same), and those groups predict in the end, all or of one kind,
+        that the validation rows find better. "auto" is 8 divided by the steps of an epoch, at most 2, and at most 0.5
+        in ``partial_fit``; below 4,000 rows that and a twentieth of it.
+    shared_steps : bool, sequence of bool, or "auto"
         Whether all weights of a literal share the scale of their steps, so that those of useless inputs hardly move;
-        otherwise each weight has its own, as in Adam. "auto" is to share below 4,000 rows, and not in ``partial_fit``.
+        otherwise each weight has its own, as in Adam. Several are taken in turn like those of ``weight_decay``. "auto"
+        is ``(True, False)`` below 4,000 rows, and not to share from there on and in ``partial_fit``.
     batch_size : int or "auto"
         "auto" is all rows up to 1,024 of them, 512 up to 65,536, and beyond about a 64th of them, at most 4,096.
     max_epochs : int or "auto"
@@ -127,7 +130,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Validation score of the weights that were kept, and their epoch; of an ensemble the mean, and the last one's.
     stop_reason_ : str
     feature_selection_ : ndarray of bool, shape (n_formulas, inputs)
-        What each formula kept, the networks of an ensemble one after the other.
+        What each formula kept, the networks of an ensemble one after the other. ``network_.head.votes`` tells which
+        groups of formulas predict.
 
     Examples
     --------
