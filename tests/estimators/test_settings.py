@@ -42,7 +42,7 @@ def test_the_rules(n_rows, n_columns, n_classes):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "sizes"), [(700, (64, 400)), (3999, (128, 75)), (4000, (512, 131)), (40_000, (512, 36))]
+    ("n_rows", "sizes"), [(700, (128, 400)), (3999, (128, 75)), (4000, (512, 131)), (40_000, (512, 36))]
 )
 def test_many_rows_of_several_classes_get_more_formulas_and_more_time(n_rows, sizes):
     settings = choose_settings(DNFNetClassifier(), n_rows, 10, 3)

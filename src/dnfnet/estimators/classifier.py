@@ -41,7 +41,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
     n_formulas : int or "auto"
-        Number of formulas; "auto" is 64 below 1,000 rows, 128 below 4,000, else 256, or 512 for more than two classes.
+        Number of formulas; "auto" is 128 below 4,000 rows, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
         Groups of formulas with an output layer each, which learn independently and whose predictions are averaged.
         "auto" makes groups of 16, of 32 from 6 classes on, of 64 from 12 on, and of 16 for each label or real target up

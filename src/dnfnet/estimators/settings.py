@@ -4,7 +4,7 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 
 - a numeric column becomes as many pieces as make 512 of all columns, or a quarter as many as there are distinct
   rows if that is less; at least 4 and at most 32;
-- 64 formulas below 1,000 rows, 128 below 4,000 and 256 from there on, or 512 for more than two classes;
+- 128 formulas below 4,000 rows and 256 from there on, or 512 for more than two classes;
 - groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
   each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
   formulas that was given;
@@ -134,7 +134,7 @@ def _pieces(n_distinct: int, n_columns: int) -> int:
 
 
 def _formulas(n_rows: int) -> int:
-    return 64 if n_rows < 1000 else 128 if n_rows < MANY_ROWS else 256
+    return 128 if n_rows < MANY_ROWS else 256
 
 
 def _groups(given: int | str, n_formulas: int, n_classes: int, n_targets: int) -> int:
