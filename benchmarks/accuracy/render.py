@@ -6,11 +6,13 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.accuracy.compare import Bench, Figure, Part, Runs
 from benchmarks.accuracy.data import TABLES
 from benchmarks.accuracy.variants import RIVALS
 
+LEAST_LOSS = 0.001
 _TITLES = {"log_loss": "log-loss (lower is better)", "roc_auc": "ROC AUC", "r2": "R²"}
 
 
@@ -37,6 +39,7 @@ def losses(
     """A line for each data set with the loss of each variant, and how the losses are to the reference's on the whole.
 
     The loss is log-loss, 1 - ROC AUC or 1 - R², on the partitions and seeds that a variant and the reference both have.
+    The mean of ratios is a geometric one, in which a loss of less than 0.001 counts as 0.001.
     """
     names = [name for name in names or bench.names if name != reference]
     datasets = [name for name in datasets or TABLES if bench.runs(name, reference)]
@@ -48,11 +51,17 @@ def losses(
         cells = [_number(pair[0]) if (pair := pairs[name][i]) else "–" for name in names]
         lines.append(f"| {dataset} | {' | '.join([_number(own), *cells])} |")
     found = {name: np.array([pair for pair in pairs[name] if pair]) for name in names}
-    ratios = [f"{np.exp(np.log(found[name][:, 0] / found[name][:, 1]).mean()):.3f}" for name in names]
+    ratios = [f"{_mean_ratio(found[name]):.3f}" for name in names]
     behind = [f"{(found[name][:, 0] > found[name][:, 1]).sum()} of {len(found[name])}" for name in names]
     lines.append(f"| *of the loss of {reference}* | {' | '.join(['1.000', *ratios])} |")
     lines.append(f"| *behind {reference}* | {' | '.join(['', *behind])} |")
     return "\n".join(lines) + "\n"
+
+
+def _mean_ratio(pairs: NDArray[np.float64]) -> float:
+    """Geometric mean of the ratios of losses; one below `LEAST_LOSS` says no more than that."""
+    ours, theirs = np.maximum(pairs, LEAST_LOSS).T
+    return float(np.exp(np.log(ours / theirs).mean()))
 
 
 def _losses(bench: Bench, dataset: str, name: str, reference: str) -> tuple[float, float] | None:

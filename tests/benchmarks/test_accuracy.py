@@ -268,6 +268,11 @@ def test_losses_over_several_tables():
     )
 
 
+def test_a_loss_of_nothing_counts_as_a_thousandth():
+    rows = made_up("default", [1.0], dataset="adult") + made_up("mine", [0.992], dataset="adult")
+    assert "| *of the loss of default* | 1.000 | 8.000 |" in losses(Bench(rows), names=["mine"])
+
+
 def test_more_tuning_contains_less():
     few, many = Tuned(3).configs("eye"), Tuned(5).configs("eye")
     assert many[:3] == few
