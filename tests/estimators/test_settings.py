@@ -6,7 +6,7 @@ import torch
 
 from dnfnet import DNFNetClassifier, DNFNetRegressor, load
 from dnfnet.estimators.settings import Settings, choose_settings
-from dnfnet.exceptions import InvalidParameterError, TrainingWarning
+from dnfnet.exceptions import InvalidParameterError, ModelFileError, TrainingWarning
 from dnfnet.nn import Ensemble
 from dnfnet.training import Callback
 
@@ -241,6 +241,14 @@ def test_a_file_keeps_the_votes(tmp_path):
     assert loaded.network_.head.votes.tolist() == [True, False]
     assert loaded.settings_ == model.settings_
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_file_in_which_nobody_votes_is_refused(tmp_path):
+    model = DNFNetClassifier(**SMALL).fit(X, Y)
+    model.network_.head.votes[:] = False
+    model.save(tmp_path / "model.dnfnet")
+    with pytest.raises(ModelFileError, match="none of its groups of formulas votes"):
+        load(tmp_path / "model.dnfnet")
 
 
 @pytest.mark.parametrize(
