@@ -66,7 +66,8 @@ def _paper() -> Variant:
     shared = {name: value for name, value in settings.items() if name in DNFNetRegressor().get_params()}
     for name in ("loss", "metric", *_RUN_TIME):
         shared.pop(name)
-    return Variant("paper", parameters=shared, for_classes={"metric": settings["metric"]})
+    own = {name: settings[name] for name in ("metric", "calibrate")}
+    return Variant("paper", parameters=shared, for_classes=own)
 
 
 # Every rival stops by the data set's own score on the validation rows; what is not said here is the library's default.

@@ -40,6 +40,7 @@ def test_paper_settings_are_the_papers():
         "metric": "paper",
         "weight_decay": 0.0,
         "shared_steps": False,
+        "calibrate": False,
         "random_state": 1,
     }
     assert expected.items() <= model.get_params().items()
@@ -49,6 +50,29 @@ def test_paper_settings_are_the_papers():
 def test_paper_scores(n_classes, metric):
     model = DNFNetClassifier(**SMALL, metric="paper").fit(*table(n_classes))
     assert model._objective().metric.name == metric
+
+
+def test_probabilities_are_calibrated_unless_that_is_not_asked_for():
+    """Only the output layer differs, by one factor; it makes the validation rows more likely."""
+    X, y = table(3, 900)
+    plain, calibrated = (DNFNetClassifier(**SMALL, calibrate=c).fit(X, y) for c in (False, True))
+    assert calibrated.best_score_ < plain.best_score_
+    ratio = calibrated.network_.head.weight / plain.network_.head.weight
+    assert (ratio - ratio.mean()).abs().max() < 1e-5 < abs(ratio.mean() - 1)
+    torch.testing.assert_close(calibrated.network_.block.weight, plain.network_.block.weight, rtol=0, atol=0)
+
+
+def test_a_loss_of_ones_own_is_not_calibrated():
+    """It may mean anything by its outputs."""
+    X, y = table(3, 900)
+    models = [
+        DNFNetClassifier(
+            **SMALL, calibrate=c, loss=lambda o, t: 0.1 * torch.nn.functional.cross_entropy(o, t, reduction="none")
+        )
+        for c in (False, True)
+    ]
+    weights = [model.fit(X, y).network_.head.weight for model in models]
+    torch.testing.assert_close(*weights, rtol=0, atol=0)
 
 
 def test_learns_iris():

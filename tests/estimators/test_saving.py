@@ -259,7 +259,7 @@ def test_a_regressor_with_classes(tmp_path):
     model.fit(FRAME, y).save(tmp_path / "model.dnfnet")
     manifest, tensors = read_bundle(tmp_path / "model.dnfnet")
     manifest["kind"] = "DNFNetRegressor"
-    del manifest["parameters"]["class_weight"]
+    del manifest["parameters"]["class_weight"], manifest["parameters"]["calibrate"]
     manifest["parameters"] |= {"loss": "squared_error", "quantiles": [0.5]}
     write_bundle(tmp_path / "model.dnfnet", manifest, tensors)
     with pytest.raises(ModelFileError, match="its target is none of its kind"):

@@ -138,6 +138,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """How many classes exclude each other; none of a real target, nor of labels that a row may have several of."""
         return 0
 
+    def _calibrates(self) -> bool:
+        """Whether outputs are made as sure as the validation rows bear out."""
+        return False
+
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:  # noqa: ARG002
         """Weights of rows with those of their classes in them; ``classes`` if y may lack some."""
         return weight

@@ -40,6 +40,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     class_weight : dict, "balanced" or None
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
+    calibrate : bool
+        Whether, after training, all logits are multiplied by the number that makes the probabilities of the validation
+        rows as sure as they turn out, if these rows tell it; not with a ``loss`` of your own, nor in ``partial_fit``.
     n_formulas : int or "auto"
         Number of formulas; "auto" is 128 below 4,000 rows, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
@@ -149,6 +152,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         *,
         loss: Literal["log_loss"] | LossFunction = "log_loss",
         class_weight: ClassWeight = None,
+        calibrate: bool = True,
         n_formulas: int | Literal["auto"] = "auto",
         n_groups: int | Literal["auto"] | None = "auto",
         n_ensemble: int = 1,
@@ -212,6 +216,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         )
         self.loss = loss
         self.class_weight = class_weight
+        self.calibrate = calibrate
 
     @classmethod
     def paper(cls, *, n_formulas: int, beta: float, random_state: int | None = None) -> Self:
@@ -239,6 +244,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             lr_patience=10,
             validation_fraction=0.125,
             metric="paper",
+            calibrate=False,
             random_state=random_state,
         )
 
@@ -297,6 +303,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
 
     def _n_classes(self, numbers: NDArray) -> int:
         return len(np.unique(numbers)) if numbers.ndim == 1 else 0
+
+    def _calibrates(self) -> bool:
+        return self.calibrate and isinstance(self.loss, str)
 
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:
         if self.class_weight is None:

@@ -52,6 +52,7 @@ CLASSIFIER: dict[str, list[Any]] = {
     **SHARED,
     "loss": [StrOptions({"log_loss"}), callable],
     "class_weight": [StrOptions({"balanced"}), dict, None],
+    "calibrate": ["boolean"],
 }
 REGRESSOR: dict[str, list[Any]] = {
     **SHARED,

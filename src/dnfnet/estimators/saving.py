@@ -42,6 +42,7 @@ EARLIER = {
     "schedule": "plateau",
     "weight_decay": 0.0,
     "shared_steps": False,
+    "calibrate": False,
 }
 # Arguments that earlier files have and that are gone; they concerned the start of training only.
 GONE = ("literal_init",)
@@ -97,7 +98,8 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     kind = manifest["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         fail(f"it is of the unknown kind {kind!r}")
-    model = KINDS[kind](**{**EARLIER, **_restored(manifest["parameters"])})
+    earlier = {name: value for name, value in EARLIER.items() if name in KINDS[kind]().get_params()}
+    model = KINDS[kind](**{**earlier, **_restored(manifest["parameters"])})
     check_parameters(model)
     model.settings_ = (
         Settings.from_dict(manifest["settings"])

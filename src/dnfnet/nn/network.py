@@ -148,6 +148,12 @@ class DNFNet(nn.Module):
         if isinstance(self.head, GroupHeads):
             self.head.let_vote(votes)
 
+    @torch.no_grad()
+    def scale_outputs(self, factor: float) -> None:
+        """Multiply all logits, now and from now on, by changing the output layer."""
+        for parameter in self.head.parameters():
+            parameter.mul_(factor)
+
     def penalty(self) -> Tensor:
         """The feature selection's regulariser, to be added to the loss with weight 1."""
         selection = self.block.selection

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from dnfnet.exceptions import NonFiniteLossError, TrainingWarning
+from dnfnet.training.calibration import sharpness
 from dnfnet.training.callbacks import Callback
 from dnfnet.training.history import History
 from dnfnet.training.objectives import Objective
@@ -53,6 +54,8 @@ class Trainer:
         The deviations of the inputs, with which literals share the scale of their steps: see `LiteralAdamW`.
     shared_steps : bool or sequence of bool
         Whether literals do so, where there are deviations; of several, groups of formulas take each one in turn.
+    calibrate : bool
+        Whether, in the end, the outputs are made as sure as the validation rows bear out: see `sharpness`. For classes.
     generator : torch.Generator, optional
         Source of the shuffling, on the CPU.
     callbacks : sequence of Callback
@@ -81,6 +84,7 @@ class Trainer:
         weight_decay: float | Sequence[float] = 0.0,
         deviations: Tensor | None = None,
         shared_steps: bool | Sequence[bool] = True,
+        calibrate: bool = False,
         generator: torch.Generator | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> None:
@@ -89,6 +93,7 @@ class Trainer:
         self.lr_patience, self.min_learning_rate = lr_patience, min_learning_rate
         self.schedule_kind, self.weight_decay = schedule, weight_decay
         self.deviations, self.shared_steps = deviations, shared_steps if deviations is not None else False
+        self.calibrate = calibrate
         self.generator = torch.Generator().manual_seed(0) if generator is None else generator
         self.callbacks = list(callbacks)
         self.history = History()
@@ -115,6 +120,7 @@ class Trainer:
             self.finish()
         if valid is not None:
             self.ask_the_better(valid)
+            self.sharpen(valid)
         logger.info("stopped after epoch %d: %s", len(self.history), self.stop_reason)
         return self
 
@@ -205,6 +211,16 @@ class Trainer:
         votes = voters(self.objective, *self.outputs(valid), [kinds(n_kinds), masks()])
         if not votes.all():
             let_vote(votes)
+            self.best_score = self.score(valid)
+
+    def sharpen(self, valid: BatchSource) -> None:
+        """Scale the outputs of a network that can, if that is asked for."""
+        scale = getattr(self.net, "scale_outputs", None)
+        if not self.calibrate or scale is None:
+            return
+        factor = sharpness(self.objective, *self.outputs(valid))
+        if factor != 1.0:
+            scale(factor)
             self.best_score = self.score(valid)
 
     def record(self, row: dict[str, Any]) -> None:

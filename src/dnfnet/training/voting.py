@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from dnfnet.training.evidence import gain
 from dnfnet.training.objectives import Objective
-
-LEAST_ROWS = 50
-STANDARD_ERRORS = 1.0
 
 
 def voters(
@@ -50,20 +47,10 @@ def better_kind(
     kinds : Tensor of shape (groups,)
         The kind of each group.
     """
-    if len(target) < LEAST_ROWS:
-        return None
     together = objective.mean_losses(output, target)
-    best, most = None, 0.0
-    for kind in kinds.unique().tolist():
-        gain, error = _mean(together - objective.mean_losses(output[:, kinds == kind], target), weight)
-        if gain > max(most, STANDARD_ERRORS * error):
-            best, most = kind, gain
-    return best
-
-
-def _mean(values: Tensor, weight: Tensor | None) -> tuple[float, float]:
-    """Weighted mean and its standard error."""
-    share = values.new_ones(len(values)) if weight is None else weight.to(values)
-    share = share / share.sum()
-    mean = (share * values).sum()
-    return mean.item(), math.sqrt((share * (values - mean).square()).sum().item() / len(values))
+    gains = {
+        kind: gain(together, objective.mean_losses(output[:, kinds == kind], target), weight)
+        for kind in kinds.unique().tolist()
+    }
+    best = max(gains, key=lambda kind: gains[kind])
+    return best if gains[best] else None
