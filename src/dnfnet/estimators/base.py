@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from dnfnet.estimators.building import build_network
 from dnfnet.estimators.fitting import train_networks
 from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.merging import distinct_rows, first_of_each, total_weights
@@ -24,7 +25,6 @@ from dnfnet.estimators.parameters import (
     refuse_lost_functions,
     refuse_new_structure,
     require_fitted,
-    structure_of,
 )
 from dnfnet.estimators.predicting import table_predictions
 from dnfnet.estimators.rows import Rows, used_rows
@@ -32,7 +32,7 @@ from dnfnet.estimators.settings import Settings, choose_settings, is_one_batch
 from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
-from dnfnet.nn import Beta, DNFNet, Ensemble, Runs, nets_of
+from dnfnet.nn import Beta, DNFNet, Ensemble, nets_of
 from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
@@ -112,6 +112,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     target_: Any
     settings_: Settings
     network_: DNFNet | Ensemble
+    _structure: dict[str, Any]  # the parameters that the network was built with
 
     # What the two kinds of task differ in.
 
@@ -276,42 +277,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
     def _start(self, generator: torch.Generator) -> None:
         """An untrained network and an empty history."""
         self.history_ = History()
-        self.network_ = self._network(generator)
+        self.network_ = build_network(self, generator)
 
     def _objective(self) -> Objective:
         """What to train by: the loss and the metric of the parameters."""
         objective = self.target_.objective(self.metric)
         return objective if isinstance(self.loss, str) else CustomLoss(objective, self.loss)
-
-    def _network(
-        self, generator: torch.Generator, *, n_nets: int | None = None, draw_masks: bool = True
-    ) -> DNFNet | Ensemble:
-        """The network, or an ensemble of ``n_nets`` if that is more than one; to load a state, no masks are drawn."""
-        self._structure = structure_of(self)
-        nets = [self._one_network(generator, draw_masks) for _ in range(n_nets or self.n_ensemble)]
-        return nets[0] if self.n_ensemble == 1 else Ensemble(nets)
-
-    def _one_network(self, generator: torch.Generator, draw_masks: bool) -> DNFNet:
-        keep_probs = None if self.keep_probs is None else tuple(self.keep_probs) if draw_masks else (1.0,)
-        runs, ends = self.encoder_.runs
-        d_in, d_out = len(self.encoder_.encoded_names), self._objective().n_outputs
-        try:
-            return DNFNet(
-                d_in,
-                d_out,
-                n_formulas=self.settings_.n_formulas,
-                n_groups=self.settings_.n_groups,
-                beta=self._structure["beta"],
-                conjunctions=tuple(self.conjunctions),
-                lengths=tuple(self.lengths),
-                keep_probs=keep_probs,
-                localization=self.localization,
-                structure=self.structure,
-                runs=Runs(runs, torch.from_numpy(ends)),
-                generator=generator,
-            ).to(device=self.device, dtype=torch.float32)
-        except (ValueError, RuntimeError, AssertionError) as error:
-            raise InvalidParameterError(f"There can be no network with these parameters: {error}") from error
 
     def _set_names(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dnfnet._version import __version__
 from dnfnet.bundle import read_bundle, write_bundle
 from dnfnet.estimators.base import BaseDNFNet
+from dnfnet.estimators.building import build_network
 from dnfnet.estimators.classifier import DNFNetClassifier
 from dnfnet.estimators.parameters import LostFunction, check_parameters, function_name
 from dnfnet.estimators.real_targets import Reals
@@ -119,7 +120,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     for net in nets:
         _check_sizes(model, net, target.objective(None).n_outputs)
     model._set_target(target)
-    model.network_ = model._network(torch.Generator(), n_nets=len(nets), draw_masks=False)
+    model.network_ = build_network(model, torch.Generator(), n_nets=len(nets), draw_masks=False)
     state = _all_votes(model) | state
     _check_state(model, state)
     model.network_.load_state_dict(state)
