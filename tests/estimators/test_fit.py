@@ -62,6 +62,12 @@ def test_probabilities_are_calibrated_unless_that_is_not_asked_for():
     torch.testing.assert_close(calibrated.network_.block.weight, plain.network_.block.weight, rtol=0, atol=0)
 
 
+def test_two_classes_are_not_calibrated():
+    X, y = table(2, 900)
+    plain, calibrated = (DNFNetClassifier(**SMALL, calibrate=c).fit(X, y) for c in (False, True))
+    np.testing.assert_array_equal(plain.predict_proba(X), calibrated.predict_proba(X))
+
+
 def test_a_loss_of_ones_own_is_not_calibrated():
     """It may mean anything by its outputs."""
     X, y = table(3, 900)

@@ -19,7 +19,7 @@ from dnfnet.estimators.parameters import CLASSIFIER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.nn import Beta
-from dnfnet.training import Callback, LossFunction, MetricChoice
+from dnfnet.training import Callback, LossFunction, MetricChoice, MulticlassClassification
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,8 +41,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         Factor of the weights of each class's rows, in the loss, the validation score and the standardisation;
         "balanced" makes all classes weigh the same.
     calibrate : bool
-        Whether, after training, all logits are multiplied by the number that makes the probabilities of the validation
-        rows as sure as they turn out, if these rows tell it; not with a ``loss`` of your own, nor in ``partial_fit``.
+        Whether, after training, all logits of more than two classes are multiplied by the number that makes the
+        probabilities of the validation rows as sure as they turn out, if these rows tell it; not with a ``loss`` of
+        your own, nor in ``partial_fit``.
     n_formulas : int or "auto"
         Number of formulas; "auto" is 128 below 4,000 rows, else 256, or 512 for more than two classes.
     n_groups : int, "auto" or None
@@ -305,7 +306,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         return len(np.unique(numbers)) if numbers.ndim == 1 else 0
 
     def _calibrates(self) -> bool:
-        return self.calibrate and isinstance(self.loss, str)
+        # Of two classes it gains nothing on the whole, and loses where few rows are all predicted right.
+        return self.calibrate and isinstance(self._objective(), MulticlassClassification)
 
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:
         if self.class_weight is None:
