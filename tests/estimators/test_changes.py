@@ -47,6 +47,7 @@ def test_kinds_of_many_rows_give_their_share_and_the_others_go_whole():
         {"n_ensemble": 2},
         {"pieces": 3},
         {"single_values": False},
+        {"value_means": False},
         {"localization": "gaussian"},
         {"keep_probs": None},
         {"structure": "dense"},

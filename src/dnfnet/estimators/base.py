@@ -53,6 +53,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
+        value_means: bool = True,
         beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -83,6 +84,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.n_ensemble = n_ensemble
         self.pieces = pieces
         self.single_values = single_values
+        self.value_means = value_means
         self.beta = beta
         self.conjunctions = conjunctions
         self.lengths = lengths
@@ -213,9 +215,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         fraction = self.validation_fraction if eval_set is None else 0.0
         splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
         valid = splits[0]  # what all networks share is learned without these rows
+        # A row that is not for training has weight 0 there, which is the same as being absent.
+        train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
         if fresh:
-            # A row that is not for training has weight 0 there, which is the same as being absent.
-            train_weight = np.where(valid, 0, 1.0 if weight is None else weight) if valid.any() else weight
             # One row of each kind, so that no order of adding up makes another scale.
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
             self._objective()  # a metric that cannot be is told of before the table is encoded
@@ -224,7 +226,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             self._check_target(y)
         # What only the rows to stop by have is no news to the user.
         with gathered_notes(["infinite"]) if fresh else nullcontext():
-            rows = Rows(self.encoder_.transform(table), self.target_.encode(y), weight)
+            target = self.target_.encode(y)
+            rows = Rows(self.encoder_.transform(table, train_weight, target), target, weight)
         given = None if eval_set is None else self._eval_rows(eval_set)
 
         def part(chosen: NDArray[np.bool_]) -> Rows:
@@ -251,9 +254,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         elif classes is None:
             self._learn_target(y, weight)
         target = self.target_.encode(y)
-        if fresh:
-            self._learn_table(table, weight, target)
-        return Rows(self.encoder_.transform(table), target, weight)
+        if not fresh:
+            return Rows(self.encoder_.transform(table), target, weight)
+        self._learn_table(table, weight, target)
+        return Rows(self.encoder_.transform(table, weight, target), target, weight)
 
     def _eval_rows(self, eval_set: Any) -> Rows:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
@@ -267,6 +271,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         encoder = TableEncoder(
             pieces=self.settings_.pieces,
             single_values=self.single_values,
+            value_means=self.value_means,
             datetimes=self.datetimes,
             extra_columns=self.extra_columns,
         )

@@ -60,6 +60,9 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     single_values : bool
         Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
         whole numbers if they are few, else where these tell of the target what finer pieces would not.
+    value_means : bool
+        Whether a column of more values than get inputs, such as an identifier or a name, also gets pieces of the mean
+        target of other rows with its value, where these tell of the target; for two classes, and for a real target.
     beta : float, sequence of float or None, or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out. Of several, the ``i``-th
         group of formulas takes the ``i``-th, cyclically: with ``(None, 0.7)`` every second group selects, and a network
@@ -159,6 +162,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         n_ensemble: int = 1,
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
+        value_means: bool = True,
         beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -190,6 +194,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             n_ensemble=n_ensemble,
             pieces=pieces,
             single_values=single_values,
+            value_means=value_means,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,

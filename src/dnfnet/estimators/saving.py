@@ -44,6 +44,7 @@ EARLIER = {
     "weight_decay": 0.0,
     "shared_steps": False,
     "calibrate": False,
+    "value_means": False,
 }
 # Arguments that earlier files have and that are gone; they concerned the start of training only.
 GONE = ("literal_init",)

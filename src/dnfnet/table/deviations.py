@@ -31,7 +31,9 @@ def _deviation(column: Column, scales: Sequence[Scale], i: int) -> float:
     scale, singles = scales[i], column.single_value_inputs
     if singles.start <= i < singles.stop:
         share, divided_by = scale.centre, scale.deviation
-    elif column.kind in ("boolean", "category") or (column.has_indicator and i == len(scales) - 1):
+    elif i >= column.n_own_inputs:
+        return piece_deviation(column.n_mean_pieces)
+    elif column.kind in ("boolean", "category") or (column.has_indicator and i == column.n_own_inputs - 1):
         share, divided_by = scale.fill, 1.0
     else:
         return next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,6 +21,7 @@ from dnfnet.table.scaling import LIMIT
 from dnfnet.table.schema import Column, Scale, Schema
 from dnfnet.table.single_values import are_single_values
 from dnfnet.table.sources import open_table, refuse_empty
+from dnfnet.table.value_means import ValueMeans, add_value_means, encode_value_means, means_state, read_means
 from dnfnet.table.weights import row_weights
 
 Naming = Literal["strings", "other", "positions"]
@@ -52,6 +54,10 @@ class TableEncoder:
     single_values : bool
         Whether, with more pieces than one, a column of whole numbers, at most 512 distinct ones, also gets an input
         for each of its frequent values, and any other column of which they tell much of the target.
+    value_means : bool
+        Whether, with more pieces than one, a column of more values than get inputs (an identifier, a name) also gets
+        the mean target of the rows with its value, in pieces, if that tells of the target: see
+        `dnfnet.table.value_means`.
 
     Attributes
     ----------
@@ -83,6 +89,7 @@ class TableEncoder:
         extra_columns: Literal["refuse", "ignore"] = "refuse",
         pieces: int = 1,
         single_values: bool = True,
+        value_means: bool = True,
     ) -> None:
         _check_choice("datetimes", datetimes, ("refuse", "expand"))
         _check_count("max_levels", max_levels)
@@ -90,12 +97,14 @@ class TableEncoder:
             _check_count("min_level_rows", min_level_rows)
         _check_count("pieces", pieces)
         _check_choice("single_values", single_values, (True, False))
+        _check_choice("value_means", value_means, (True, False))
         self.datetimes = datetimes
         self.max_levels = max_levels
         self.min_level_rows = min_level_rows
         self.extra_columns = extra_columns
         self.pieces = int(pieces)
         self.single_values = bool(single_values)
+        self.value_means = bool(value_means)
 
     def fit(self, X: Any, sample_weight: Any = None, target: Target | None = None) -> TableEncoder:
         """Learn what the columns are and how to encode them.
@@ -109,7 +118,7 @@ class TableEncoder:
             number is that many copies of the row; fractional weights count relative to their mean.
         target : array of shape (n_rows,) or (n_rows, outputs), optional
             Numbers of classes, or real numbers. Single numbers of a column then get inputs only if they tell of it
-            what the column's pieces do not.
+            what the column's pieces do not, and values may get their means of it.
 
         Returns
         -------
@@ -134,18 +143,25 @@ class TableEncoder:
             columns.append(column)
             scales.append(column_scales)
         columns, scales = without_rarest(columns, scales, source.shape[0])
+        means: dict[int, ValueMeans] = {}
+        if self.value_means and self.pieces > 1:
+            read = [partial(source.values, i, column.name, column.mixed) for i, column in enumerate(columns)]
+            columns, scales, means = add_value_means(columns, scales, read, weights, target, self.pieces)
         naming: Naming = "positions" if source.names is None else "strings" if source.all_strings else "other"
-        self._set_fitted(Schema(tuple(columns)), scales, naming)
+        self._set_fitted(Schema(tuple(columns)), scales, naming, means)
         notes.tell()
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: Any, sample_weight: Any = None, target: Target | None = None) -> NDArray[np.float32]:
         """Encode a table; each row by itself, so a part of a table gives that part of the matrix.
 
         Parameters
         ----------
         X : array, list of rows, or pandas, polars or Arrow table
             A table with the columns of fit, in any order if they have names.
+        sample_weight, target : arrays, optional
+            Those of the rows of fit, to encode these for training: the means of a row's values are then those of other
+            rows, so that no row sees its own target. Rows of weight 0, which were not in fit, are encoded as ever.
 
         Returns
         -------
@@ -159,16 +175,19 @@ class TableEncoder:
         out = np.zeros((source.shape[0], len(self.encoded_names)), dtype=np.float32)
         start = 0
         for column, scales, index in zip(schema, self._scales, order, strict=True):
-            stop = start + column.n_inputs
-            if stop > start:
+            n = column.n_own_inputs
+            if column.n_inputs:
                 values = source.values(index, column.name, column.mixed)
                 problem = check_kind(column, values)
                 if problem is None:
-                    encode_column(column, scales, values, out[:, start:stop], notes)
+                    encode_column(column, scales[:n], values, out[:, start : start + n], notes)
                 else:
                     retyped.append(problem)
-            start = stop
+            start += column.n_inputs
         raise_retyped(retyped)
+        if self._means:
+            read = [partial(source.values, i, c.name, c.mixed) for i, c in zip(order, schema, strict=True)]
+            encode_value_means(schema.columns, self._scales, self._means, read, sample_weight, target, out)
         notes.tell()
         return out
 
@@ -214,9 +233,11 @@ class TableEncoder:
             "extra_columns": self.extra_columns,
             "pieces": self.pieces,
             "single_values": self.single_values,
+            "value_means": self.value_means,
         }
         entry = {"options": options, "naming": self._naming, "schema": self.schema.to_dict()}
-        return entry, {"input_scales": self.input_scales}
+        levels, arrays = means_state(self._means)
+        return {**entry, "mean_levels": levels}, {"input_scales": self.input_scales, **arrays}
 
     @classmethod
     def from_state(cls, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TableEncoder:
@@ -228,22 +249,25 @@ class TableEncoder:
             if scales.dtype != np.float64 or scales.shape[1:] != (len(Scale._fields),):
                 raise ValueError(f"scales of {scales.dtype} and shape {scales.shape}")
             rows = [Scale(*row) for row in scales.tolist()]
+            means = read_means(schema.columns, entry.get("mean_levels", {}), arrays)  # files of before have none
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidTableError(f"The encoder's state is damaged: {error!r}") from error
         _check_state(schema, rows, naming)
         pending = iter(rows)
         grouped = [[next(pending) for _ in column.inputs] for column in schema]
         _check_pieces(schema, grouped)
-        encoder._set_fitted(schema, grouped, naming)
+        encoder._set_fitted(schema, grouped, naming, means)
         return encoder
 
-    def _set_fitted(self, schema: Schema, scales: list[list[Scale]], naming: Naming) -> None:
+    def _set_fitted(
+        self, schema: Schema, scales: list[list[Scale]], naming: Naming, means: dict[int, ValueMeans]
+    ) -> None:
         names = [name for column in schema for name in column.inputs]
         if not names:
             raise InvalidTableError(
                 f"No column has anything to learn from: all are without values or have only rare levels.\n{schema}"
             )
-        self._schema, self._scales, self._naming = schema, scales, naming
+        self._schema, self._scales, self._naming, self._means = schema, scales, naming, means
         self.encoded_names = names
         self.encoded_column = np.repeat(np.arange(len(schema)), [column.n_inputs for column in schema])
         self.n_features_in_ = len(schema)
@@ -286,6 +310,8 @@ def _check_pieces(schema: Schema, scales: list[list[Scale]]) -> None:
             raise InvalidTableError(
                 f"The encoder's state is damaged: the edges of the pieces of {column.name!r} are not in order."
             )
+        if column.n_mean_pieces and not are_pieces(own[column.mean_inputs]):
+            raise InvalidTableError(f"The encoder's state is damaged: the means of {column.name!r} are not in order.")
         if not are_single_values(own[column.single_value_inputs]):
             raise InvalidTableError(f"The encoder's state is damaged: values of {column.name!r} are not in order.")
 

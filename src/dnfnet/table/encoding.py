@@ -86,7 +86,7 @@ def _without(column: Column, scales: list[Scale], singles: set[int]) -> Fitted:
 
 
 def encode_column(column: Column, scales: list[Scale], values: Values, out: NDArray[np.float32], notes: Notes) -> None:
-    """Write the encoded inputs of one column into ``out``, which holds zeros."""
+    """Write what a cell tells by itself into ``out``, which holds zeros and has no more inputs than that."""
     missing = values.missing
     n_missing = int(missing.sum())
     if n_missing and column.has_indicator:
@@ -288,6 +288,6 @@ def _fill_unknown(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Col
 
 
 def _fill_means(out: NDArray[np.float32], rows: NDArray[np.bool_], column: Column, scales: list[Scale]) -> None:
-    n_values = column.n_inputs - column.has_indicator
+    n_values = column.n_own_inputs - column.has_indicator
     if n_values and rows.any():
         out[rows, :n_values] = [scale.fill for scale in scales[:n_values]]

@@ -33,7 +33,7 @@ def runs_of(columns: Sequence[Column], scales: Sequence[Sequence[Scale]]) -> tup
     for column, own in zip(columns, scales, strict=True):
         for first, n, kind in _column_runs(column):
             place = slice(start + first, start + first + n)
-            if column.kind != "category":
+            if column.kind != "category" or first >= column.n_own_inputs:
                 ends[:, place] = np.array([_ends(scale) for scale in own[first : first + n]]).T
             if n > 1 and (ends[0, place] < ends[1, place]).all():
                 runs.append(Run(start + first, n, kind))
@@ -42,8 +42,13 @@ def runs_of(columns: Sequence[Column], scales: Sequence[Sequence[Scale]]) -> tup
 
 
 def _column_runs(column: Column) -> list[Run]:
+    means = [Run(column.n_own_inputs, column.n_mean_pieces, "pieces")] if column.n_mean_pieces else []
+    return _own_runs(column) + means
+
+
+def _own_runs(column: Column) -> list[Run]:
     if column.kind == "category":
-        return [Run(0, column.n_inputs, "values")]
+        return [Run(0, column.n_own_inputs, "values")]
     if not column.pieces:
         return []
     singles = column.single_value_inputs

@@ -62,6 +62,8 @@ class Column:
         standardised as a whole.
     n_single_values : int
         How many numbers of a numeric column have an input of their own, after those of the pieces.
+    n_mean_pieces : int
+        Into how many pieces the mean target of its values was cut: a column's last inputs.
     """
 
     name: str
@@ -79,11 +81,17 @@ class Column:
     mixed: bool = False
     pieces: tuple[int, ...] = ()
     n_single_values: int = 0
+    n_mean_pieces: int = 0
 
     @property
     def n_inputs(self) -> int:
         """Number of encoded inputs."""
         return len(self.inputs)
+
+    @property
+    def n_own_inputs(self) -> int:
+        """Number of those that a cell tells by itself, without the means of its value."""
+        return self.n_inputs - self.n_mean_pieces
 
     @property
     def number_inputs(self) -> tuple[slice, ...]:
@@ -97,6 +105,11 @@ class Column:
         return slice(sum(self.pieces), sum(self.pieces) + self.n_single_values)
 
     @property
+    def mean_inputs(self) -> slice:
+        """Where among the inputs are the pieces of the mean target of its values."""
+        return slice(self.n_own_inputs, self.n_inputs)
+
+    @property
     def became(self) -> str:
         """What the column became, in a few words."""
         words = {
@@ -106,24 +119,28 @@ class Column:
             "datetime": self._datetime_became,
             "empty": lambda: f"left out: no {'finite ' if self.n_infinite else ''}value in fit",
         }[self.kind]()
-        return f"{words}, missing or not" if self.has_indicator else words
+        words = f"{words}, missing or not" if self.has_indicator else words
+        return f"{words}, mean target in {_in_pieces(self.n_mean_pieces)}" if self.n_mean_pieces else words
 
     def is_sound(self) -> bool:
         """Whether the parts agree, as they may not in a file that somebody edited."""
         texts = (self.name, self.kind, *self.inputs, *self.levels, *self.parts)
         flags = (self.has_other, self.has_indicator, self.constant, self.mixed)
-        counts = (self.n_missing, self.n_infinite, self.n_rare_levels, self.n_rare_rows, self.n_single_values)
-        for values, kind in ((texts, str), (flags, bool), (counts, int)):
+        counts = (self.n_missing, self.n_infinite, self.n_rare_levels, self.n_rare_rows)
+        counts_of_inputs = (self.n_single_values, self.n_mean_pieces)
+        for values, kind in ((texts, str), (flags, bool), (counts, int), (counts_of_inputs, int)):
             if not all(isinstance(value, kind) for value in values):
                 return False
         if self.pieces and not self._pieces_are_sound():
             return False
         if self.n_single_values and not (self.n_single_values > 0 and self.kind == "numeric" and self.pieces):
             return False
+        if self.n_mean_pieces and not (self.n_mean_pieces > 0 and self.kind in ("numeric", "category")):
+            return False
         own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0}
         own["category"] = len(self.levels) + self.has_other
         own |= {self.kind: sum(self.pieces) + self.n_single_values} if self.pieces else {}
-        return self.n_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
+        return self.n_own_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
 
     def _pieces_are_sound(self) -> bool:
         n_numbers = {"numeric": int(not self.constant), "datetime": len(self.parts)}.get(self.kind, 0)
