@@ -1,9 +1,9 @@
-"""The mean target of each value of a column: of identifiers, codes and names, which are too many for an input each.
+"""The mean target of each value of a column: of identifiers, amounts and names, which are too many for an input each.
 
-A column of more values than get inputs tells a network little: pieces mix up neighbours that have nothing in common,
-and rare levels are all "other". What there is to learn of such a value is what the target was in the other rows that
-have it. That mean, drawn towards the mean of all rows where these are few, becomes one more number of the column, cut
-into pieces like any other.
+Of a column of more values than get inputs, a network sees little: pieces mix up neighbours that may have nothing in
+common, as two customers or two places, and rare levels are all "other". What there is to learn of such a value is what
+the target was in the other rows that have it. That mean, drawn towards the mean of all rows where these are few,
+becomes one more number of the column, cut into pieces like any other.
 
 A row of fit must not see its own target in its inputs. So the rows are dealt into ten parts, and each has the means of
 the rows of the other nine; rows that are all the same are in one part, whatever their order. A column has such a number
@@ -25,7 +25,7 @@ from dnfnet.table.gain import Target
 from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats
 from dnfnet.table.schema import Column, Scale
-from dnfnet.table.single_values import LARGEST, MOST_CODES
+from dnfnet.table.single_values import MOST_CODES
 from dnfnet.table.values import Values
 from dnfnet.table.weights import row_weights
 
@@ -38,6 +38,8 @@ LEAST_GAIN = 0.04
 LEAST_SQUARED_ERRORS = 16.0
 # Levels without an input of their own must fill this share of a category's rows.
 LEAST_RARE = 0.5
+# So many rows of a number must share it with others.
+LEAST_SHARED = 0.1
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -274,6 +276,6 @@ def _may_have_means(column: Column, read: Reader, weights: Floats | None) -> boo
     if column.kind != "numeric" or not column.pieces:
         return False
     data = read().data
-    known = data[np.isfinite(data)]
-    whole = (known == np.floor(known)).all() and np.abs(known).max() <= LARGEST
-    return bool(whole) and len(np.unique(known)) > MOST_CODES
+    counts = np.unique(data[np.isfinite(data)], return_counts=True)[1]
+    # Measurements are mostly alone with their value, and then have no others to tell of.
+    return len(counts) > MOST_CODES and counts[counts > 1].sum() >= LEAST_SHARED * counts.sum()
