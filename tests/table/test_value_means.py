@@ -47,6 +47,10 @@ def test_values_that_tell_of_the_target_have_means(frame, target):
     assert np.corrcoef(told, EFFECT)[0, 1] > 0.8
 
 
+def test_rows_that_differ_in_their_target_alone_tell_of_each_other():
+    assert mean_inputs(fit(FRAME[["id"]]))
+
+
 @pytest.mark.parametrize(
     "target",
     [
@@ -98,8 +102,10 @@ def test_means_worked_out_by_hand(monkeypatch):
     np.testing.assert_allclose(told, [(0 - 2) / 5, (9 - 1) / 4, (9 - 1) / 4, *[(0 - 1) / 4] * 6])
 
 
-def test_no_row_of_fit_sees_its_own_target():
-    """With another target of one row, the inputs of that row stay the same, but for the scale."""
+def test_no_row_of_fit_sees_its_own_target(monkeypatch):
+    """With another target of one row, the inputs of that row stay the same, but for the mean of all."""
+    parts = RNG.integers(0, PARTS, N_ROWS)  # which depend on the target, too
+    monkeypatch.setattr(value_means, "deal", lambda _: parts)
     encoder = fit()
     before = encoder.transform(FRAME, None, TARGET)
     changed = TARGET.copy()

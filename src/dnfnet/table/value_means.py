@@ -6,15 +6,16 @@ the target was in the other rows that have it. That mean, drawn towards the mean
 becomes one more number of the column, cut into pieces like any other.
 
 A row of fit must not see its own target in its inputs. So the rows are dealt into ten parts, and each has the means of
-the rows of the other nine; rows that are all the same are in one part, whatever their order. A column has such a number
-only if the means, told so, explain a part of the target beyond the column's pieces, and only where the target is one
-number: a real one, or two classes.
+the rows of the other nine; rows that are the same, target and all, are in one part, whatever their order. A column has
+such a number only if the means, told so, explain a part of the target beyond the column's pieces, and only where the
+target is one number: a real one, or two classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 from zlib import crc32
 
@@ -26,7 +27,7 @@ from dnfnet.table.pieces import encode_pieces, measure_pieces, piece_names
 from dnfnet.table.scaling import Floats
 from dnfnet.table.schema import Column, Scale
 from dnfnet.table.single_values import MOST_CODES
-from dnfnet.table.values import Values
+from dnfnet.table.values import Values, numeric_values
 from dnfnet.table.weights import row_weights
 
 Reader = Callable[[], Values]
@@ -34,7 +35,7 @@ PARTS = 10
 # A mean of so many rows counts as much as the mean of all.
 PRIOR_ROWS = 3.0
 # Of the target's variance, or what chance gives with four standard errors.
-LEAST_GAIN = 0.04
+LEAST_GAIN = 0.035
 LEAST_SQUARED_ERRORS = 16.0
 # Levels without an input of their own must fill this share of a category's rows.
 LEAST_RARE = 0.5
@@ -200,9 +201,9 @@ class _RowsOfFit:
         """The rows of a table whose weight is not 0."""
         rows, weights = row_weights(sample_weight, len(target))
         chosen = slice(None) if rows is None else rows
-        target = target[chosen]
-        weights = np.ones(len(target)) if weights is None else weights
-        return cls(target, weights, deal(values() for values in read)[chosen], chosen)
+        parts = deal(chain([numeric_values(target, "")], (values() for values in read)))
+        weights = np.ones(len(target[chosen])) if weights is None else weights
+        return cls(target[chosen], weights, parts[chosen], chosen)
 
     def means(self, slots: NDArray[np.intp], n: int) -> Floats:
         """The means of the rows of each of ``n`` slots; -1 is none of them."""
