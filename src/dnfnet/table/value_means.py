@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 from zlib import crc32
@@ -70,12 +71,15 @@ class ValueMeans:
     def slots(self, values: Values) -> NDArray[np.intp]:
         """The place of each row's value among these; -1 where it is none of them."""
         if self.levels:
-            slot = {level: i for i, level in enumerate(self.levels)}
-            of_level = np.array([*(slot.get(level, -1) for level in values.levels), -1])  # a code of -1: missing
+            of_level = np.array([*(self._slot_of.get(level, -1) for level in values.levels), -1])  # code -1: missing
             codes = values.data if values.kind == "category" else np.full(len(values.data), -1)
             return of_level[codes]
         places = np.minimum(np.searchsorted(self.numbers, values.data), len(self.numbers) - 1)
         return np.where(self.numbers[places] == values.data, places, -1)
+
+    @cached_property
+    def _slot_of(self) -> dict[str, int]:
+        return {level: i for i, level in enumerate(self.levels)}
 
     def is_sound(self) -> bool:
         """Whether the parts agree, as they may not in a file that somebody edited."""
@@ -271,8 +275,8 @@ def _number(target: Target | None) -> Floats | None:
 def _may_have_means(column: Column, read: Reader, weights: Floats | None) -> bool:
     """Whether a fitted column has more values than get inputs."""
     if column.kind == "category":
-        values = read()
-        rare = np.array([*(level not in column.levels for level in values.levels), False])  # a code of -1: missing
+        values, known = read(), set(column.levels)
+        rare = np.array([*(level not in known for level in values.levels), False])  # code -1: missing
         return bool(np.average(rare[values.data], weights=weights) >= LEAST_RARE)
     if column.kind != "numeric" or not column.pieces:
         return False
