@@ -208,14 +208,37 @@ def test_they_make_better_predictions(frame, tmp_path):
     assert np.array_equal(load(tmp_path / "model.dnfnet").predict(frame), model.predict(frame))
 
 
-def test_training_again_and_in_passes_holds_out_too():
-    labels = TARGET > 0
-    model = DNFNetClassifier(n_formulas=16, max_epochs=15, random_state=0, warm_start=True).fit(FRAME, labels)
-    first = model.score(FRAME, labels)
+def test_training_again_and_the_first_pass_of_a_stream_hold_out_too(monkeypatch):
+    held_out, transform = [], TableEncoder.transform
+
+    def spy(self, X, sample_weight=None, target=None):
+        held_out.append(target is not None)
+        return transform(self, X, sample_weight, target)
+
+    monkeypatch.setattr(TableEncoder, "transform", spy)
+    model = DNFNetClassifier(n_formulas=16, max_epochs=2, random_state=0, warm_start=True)
+    model.fit(FRAME, TARGET > 0).fit(FRAME, TARGET > 0)
     assert model.schema_["id"].n_mean_pieces
-    model.fit(FRAME, labels)
-    assert model.history_[-1]["train_loss"] > 0.1  # which a row that sees itself would fall below
-    stream = DNFNetRegressor(n_formulas=16, random_state=0).partial_fit(FRAME, TARGET)
+    assert held_out == [True, True]
+    stream = DNFNetRegressor(n_formulas=16, random_state=0).partial_fit(FRAME, TARGET).partial_fit(FRAME, TARGET)
     assert stream.schema_["id"].n_mean_pieces
-    assert np.isfinite(stream.partial_fit(FRAME, TARGET).predict(FRAME)).all()
-    assert first > 0.7
+    assert held_out[2:] == [True, False]  # the means know nothing of later rows
+
+
+@pytest.mark.parametrize("frame", [FRAME, NAMES], ids=["numbers", "names"])
+def test_what_the_encoder_says_of_these_inputs(frame):
+    """With a frequent value, gaps, which a category counts as a level, and more pieces than vary freely."""
+    ids = frame["id"].where(CODES >= 50, frame["id"][0])
+    frame = frame.assign(id=ids.where(np.arange(N_ROWS) % 9 != 0))
+    encoder = TableEncoder(pieces=20).fit(frame, target=TARGET)
+    rows, own = encoder.transform(frame, None, TARGET), mean_inputs(encoder)
+    runs, (low, high) = encoder.runs
+    assert (runs[-1].first, runs[-1].n, runs[-1].kind) == (own[0], len(own), "pieces")
+    known = frame["id"].notna().to_numpy()
+    between = (rows[known][:, own] != low[own]) & (rows[known][:, own] != high[own])
+    assert between.sum(axis=1).max() == 1
+    np.testing.assert_allclose(encoder.input_deviations[own], rows[known][:, own].std(axis=0), rtol=1e-4)
+    indicator = encoder.encoded_names.index("id is missing")
+    assert indicator == own[0] - 1
+    assert np.array_equal(rows[:, indicator], ~known)
+    assert encoder.input_deviations[indicator] == pytest.approx(rows[:, indicator].std(), rel=1e-4)
