@@ -129,6 +129,14 @@ def test_rows_of_weight_0_have_the_means_of_all_and_no_say():
     assert np.array_equal(rows[used], alone.transform(FRAME[used], None, TARGET[used]))
 
 
+def test_a_class_that_fit_did_not_see_does_not_undo_the_holding_out():
+    weights, labels = np.where(np.arange(N_ROWS) % 4 == 0, 0.0, 1.0), (TARGET > 0).astype(np.int64)
+    encoder = fit(FRAME, labels, weights)
+    third = np.where(np.arange(N_ROWS) == 4, 2, labels)
+    assert mean_inputs(encoder)
+    assert np.array_equal(encoder.transform(FRAME, weights, third), encoder.transform(FRAME, weights, labels))
+
+
 def test_a_weight_is_that_many_rows_and_order_does_not_matter():
     counts = RNG.integers(1, 4, N_ROWS)
     rows = RNG.permutation(np.repeat(np.arange(N_ROWS), counts))

@@ -134,8 +134,8 @@ def encode_value_means(
     A row of fit has the means of the rows of other parts, a row of weight 0 those of all.
     """
     starts = np.cumsum([0, *(column.n_inputs for column in columns)])
-    number = _number(target)
-    of_fit = None if number is None else _RowsOfFit.choose(number, sample_weight, read)
+    # Rows of other classes than fit had must not undo the holding out.
+    of_fit = None if target is None else _RowsOfFit.choose(_one_number(target), sample_weight, read)
     for i, own in means.items():
         values, place = read[i](), columns[i].mean_inputs
         told = own.look_up(values)
@@ -269,7 +269,11 @@ def _number(target: Target | None) -> Floats | None:
     """A real target, or 0 and 1 of two classes; ``None`` of any other."""
     if target is None or (target.dtype.kind == "i" and target.max() > 1) or (target.ndim == 2 and target.shape[1] > 1):
         return None
-    return target.reshape(-1).astype(np.float64)
+    return _one_number(target)
+
+
+def _one_number(target: Target) -> Floats:
+    return target.reshape(len(target), -1)[:, 0].astype(np.float64)
 
 
 def _may_have_means(column: Column, read: Reader, weights: Floats | None) -> bool:
