@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.accuracy.packaged import MAY_CHOOSE, ONLY_JUDGE, PACKAGED
+from benchmarks.accuracy.packaged import MAY_CHOOSE, ONLY_JUDGE, PACKAGED, REALS_MAY_CHOOSE, REALS_ONLY_JUDGE
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.datasets import DATASETS, DatasetSpec, prepare
 from dnfnet.paper.partitions import stored_partitions
@@ -48,7 +48,13 @@ STUDY_TABLES = ("gesture", "eye", "house", "gas-drift", "otto")
 FILES = {name: DATASETS[name].metric for name in STUDY_TABLES} | {t.name: t.metric for t in RAW_TABLES.values()}
 TABLES = FILES | {table.name: table.metric for table in PACKAGED.values()}
 # Words for several tables.
-GROUPS = {"files": tuple(FILES), "may-choose": MAY_CHOOSE, "only-judge": ONLY_JUDGE}
+GROUPS = {
+    "files": tuple(FILES),
+    "may-choose": MAY_CHOOSE,
+    "only-judge": ONLY_JUDGE,
+    "reals-may-choose": REALS_MAY_CHOOSE,
+    "reals-only-judge": REALS_ONLY_JUDGE,
+}
 
 
 @dataclass(frozen=True)
