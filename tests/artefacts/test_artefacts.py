@@ -43,12 +43,12 @@ def test_they_can_be_described(path, capsys):
     assert f"written by dnfnet {path.parent.name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("argument", ["calibrate", "value_means"])
+@pytest.mark.parametrize("argument", ["calibrate", "value_means", "together"])
 def test_a_file_from_before_an_argument_is_trained_on_as_it_was(argument):
     """These files have no such argument; a new model has it."""
     model = load(FOLDER / "0.1.0" / "multiclass-text.dnfnet")
-    assert getattr(model, argument) is False
-    assert getattr(type(model)(), argument) is True
+    assert not getattr(model, argument)
+    assert getattr(type(model)(), argument)
 
 
 def test_this_version_has_a_file_of_each_kind():

@@ -40,6 +40,7 @@ def test_paper_settings_are_the_papers():
         "metric": "paper",
         "weight_decay": 0.0,
         "shared_steps": False,
+        "together": 0.0,
         "calibrate": False,
         "random_state": 1,
     }

@@ -24,6 +24,7 @@ from dnfnet.training import (
     Trainer,
     resume,
 )
+from dnfnet.training.causes import likely_cause
 
 
 def data(n_rows=100, seed=0):
@@ -219,7 +220,7 @@ def test_diverged_weights_are_named():
     with torch.no_grad():
         trainer.net.head.weight.fill_(float("nan"))
     x, y = data()
-    message = trainer.blame(next(TensorSource(x, y).batches()), float("nan"))
+    message = likely_cause(trainer.net, next(TensorSource(x, y).batches()), float("nan"))
     assert "'head.weight' diverged, so learning_rate is too high" in message
 
 

@@ -102,7 +102,7 @@ def test_a_new_training_begins_with_all_groups(trained):
 
 
 def test_groups_that_are_trained_alike_are_not_asked_apart(monkeypatch):
-    monkeypatch.setattr("dnfnet.training.trainer.voters", None)
+    monkeypatch.setattr("dnfnet.training.deciding.voters", None)
     trainer, train, valid = logic_trainer(weight_decay=0.5, max_epochs=2)
     trainer.fit(train, valid)
     assert trainer.net.head.votes.all()

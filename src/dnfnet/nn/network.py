@@ -148,6 +148,10 @@ class DNFNet(nn.Module):
         if isinstance(self.head, GroupHeads):
             self.head.let_vote(votes)
 
+    def of_voters(self, logits: Tensor) -> Tensor:
+        """Of the logits of all groups, those of the groups that vote."""
+        return logits[:, self.head.votes] if isinstance(self.head, GroupHeads) else logits
+
     @torch.no_grad()
     def scale_outputs(self, factor: float) -> None:
         """Multiply all logits, now and from now on, by changing the output layer."""

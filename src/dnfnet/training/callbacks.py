@@ -55,6 +55,7 @@ class ProgressBar(Callback):
         if "valid_score" in row:
             text += f", {trainer.objective.metric.name} {row['valid_score']:.3f}"
         text += f", best {trainer.best_score:.3f} ({trainer.epochs_since_best}/{trainer.patience})"
+        self.bar.total = trainer.max_epochs + trainer.joint_epochs
         self.bar.set_postfix_str(text, refresh=False)
         self.bar.update(1)
 

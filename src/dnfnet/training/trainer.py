@@ -14,13 +14,14 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from dnfnet.exceptions import NonFiniteLossError, TrainingWarning
-from dnfnet.training.calibration import sharpness
 from dnfnet.training.callbacks import Callback
+from dnfnet.training.causes import likely_cause
+from dnfnet.training.deciding import let_all_vote, let_the_better_vote, sharpen
 from dnfnet.training.history import History
+from dnfnet.training.joining import can_join, join, progress
 from dnfnet.training.objectives import Objective
-from dnfnet.training.optim import CosineDecay, halve_on_plateau, literal_kinds_of, make_optimizer
+from dnfnet.training.optim import CosineDecay, halve_on_plateau, make_optimizer
 from dnfnet.training.source import Batch, BatchSource
-from dnfnet.training.voting import voters
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ class Trainer:
     stops after ``patience`` epochs without a strictly better validation score; the best epoch's weights are restored.
     Without validation rows the training loss takes the score's place.
 
-    The other rules: ``schedule="cosine"`` plans the rate over all ``max_epochs``, and ``weight_decay`` shrinks weights.
+    The other rules: ``schedule="cosine"`` plans the rate over all ``max_epochs``, ``weight_decay`` shrinks weights, and
+    after a plan whose last epochs are the best, groups of formulas go on ``together``.
 
     Parameters
     ----------
@@ -54,6 +56,9 @@ class Trainer:
         The deviations of the inputs, with which literals share the scale of their steps: see `LiteralAdamW`.
     shared_steps : bool or sequence of bool
         Whether literals do so, where there are deviations; of several, groups of formulas take each one in turn.
+    together : float
+        Epochs after a planned ``max_epochs``, as a share of these, in which groups learn by the loss of their average,
+        if they may gain by it: see `dnfnet.training.joining`.
     calibrate : bool
         Whether, in the end, the outputs are made as sure as the validation rows bear out: see `sharpness`. For classes.
     generator : torch.Generator, optional
@@ -84,6 +89,7 @@ class Trainer:
         weight_decay: float | Sequence[float] = 0.0,
         deviations: Tensor | None = None,
         shared_steps: bool | Sequence[bool] = True,
+        together: float = 0.0,
         calibrate: bool = False,
         generator: torch.Generator | None = None,
         callbacks: Sequence[Callback] = (),
@@ -93,7 +99,8 @@ class Trainer:
         self.lr_patience, self.min_learning_rate = lr_patience, min_learning_rate
         self.schedule_kind, self.weight_decay = schedule, weight_decay
         self.deviations, self.shared_steps = deviations, shared_steps if deviations is not None else False
-        self.calibrate = calibrate
+        self.together, self.calibrate = together, calibrate
+        self.joint_epochs = 0  # those that groups learn together, once they do
         self.generator = torch.Generator().manual_seed(0) if generator is None else generator
         self.callbacks = list(callbacks)
         self.history = History()
@@ -109,7 +116,7 @@ class Trainer:
         self.stop_reason = None
         if not self.history:
             self.best_score = self.worst_score(valid is not None)
-            self.ask_all()
+            let_all_vote(self.net)
         self.notify("on_fit_start")
         try:
             self.epochs(train, valid)
@@ -119,10 +126,15 @@ class Trainer:
             self.net.load_state_dict(self.best_state)
             self.finish()
         if valid is not None:
-            self.ask_the_better(valid)
-            self.sharpen(valid)
+            self.decide(valid)
         logger.info("stopped after epoch %d: %s", len(self.history), self.stop_reason)
         return self
+
+    def decide(self, valid: BatchSource) -> None:
+        """Let the validation rows say which groups vote, and how sure they are."""
+        if not self.joint_epochs:
+            let_the_better_vote(self, valid)
+        sharpen(self, valid)
 
     def finish(self) -> None:
         """Leave the network ready to predict: no gradients kept, in eval mode."""
@@ -131,6 +143,17 @@ class Trainer:
         self.notify("on_fit_end")
 
     def epochs(self, train: BatchSource, valid: BatchSource | None = None) -> None:
+        """All epochs: those of the plan, and those in which groups go on together."""
+        self.epochs_until_stop(train, valid)
+        if valid is not None and can_join(self, valid):
+            join(self, valid)
+            self.epochs_until_stop(train, valid)
+        if self.history and self.best_epoch == 0:
+            raise NonFiniteLossError(
+                f"the validation score {self.objective.metric.name} is {self.best_score} in every epoch"
+            )
+
+    def epochs_until_stop(self, train: BatchSource, valid: BatchSource | None = None) -> None:
         """Epoch after epoch, until ``stop`` was called."""
         while not self.finished():
             started = time.perf_counter()
@@ -140,10 +163,6 @@ class Trainer:
                 self.recover(error)
                 continue
             self.record({**row, "seconds": time.perf_counter() - started})
-        if self.history and self.best_epoch == 0:
-            raise NonFiniteLossError(
-                f"the validation score {self.objective.metric.name} is {self.best_score} in every epoch"
-            )
 
     def epoch(self, train: BatchSource, valid: BatchSource | None = None) -> dict[str, Any]:
         """Every training row once, then the validation score."""
@@ -151,7 +170,7 @@ class Trainer:
         total, rows = 0.0, 0
         for batch in train.batches(self.generator):
             if isinstance(self.schedule, CosineDecay):
-                self.schedule.go_to((len(self.history) + (rows + len(batch.x) / 2) / train.n_rows) / self.max_epochs)
+                self.schedule.go_to(progress(self, (rows + len(batch.x) / 2) / train.n_rows))
             total += self.step(batch) * len(batch.x)
             rows += len(batch.x)
             self.notify("on_step_end")
@@ -167,7 +186,7 @@ class Trainer:
         loss = self.loss(batch)
         value = loss.item()
         if not torch.isfinite(loss):
-            raise NonFiniteLossError(self.blame(batch, value))
+            raise NonFiniteLossError(likely_cause(self.net, batch, value))
         loss.backward()
         self.optimizer.step()
         return value
@@ -177,7 +196,11 @@ class Trainer:
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss plus the network's penalty."""
         x, target, weight = batch.to(self.device)
-        loss = self.objective.loss(self.net(x), target, weight)
+        output = self.net(x)
+        if self.joint_epochs:
+            loss = self.objective.joint_loss(self.net.of_voters(output), target, weight)  # type: ignore[operator]
+        else:
+            loss = self.objective.loss(output, target, weight)
         penalty = getattr(self.net, "penalty", None)
         return loss if penalty is None else loss + penalty()
 
@@ -196,33 +219,6 @@ class Trainer:
             raise NonFiniteLossError(f"the validation score {self.objective.metric.name} is NaN")
         return score
 
-    def ask_all(self) -> None:
-        """Let all groups of the network vote."""
-        let_vote = getattr(self.net, "let_vote", None)
-        if let_vote is not None:
-            let_vote()
-
-    def ask_the_better(self, valid: BatchSource) -> None:
-        """Where groups are trained in several ways, let only those vote whose way and whose masks are better."""
-        kinds, masks, let_vote = (getattr(self.net, name, None) for name in ("group_kinds", "group_betas", "let_vote"))
-        n_kinds = len(literal_kinds_of(self.weight_decay, self.shared_steps))
-        if n_kinds == 1 or kinds is None or masks is None or let_vote is None:
-            return
-        votes = voters(self.objective, *self.outputs(valid), [kinds(n_kinds), masks()])
-        if not votes.all():
-            let_vote(votes)
-            self.best_score = self.score(valid)
-
-    def sharpen(self, valid: BatchSource) -> None:
-        """Scale the outputs of a network that can, if that is asked for."""
-        scale = getattr(self.net, "scale_outputs", None)
-        if not self.calibrate or scale is None:
-            return
-        factor = sharpness(self.objective, *self.outputs(valid))
-        if factor != 1.0:
-            scale(factor)
-            self.best_score = self.score(valid)
-
     def record(self, row: dict[str, Any]) -> None:
         """Add an epoch to the history and let the plateau and stopping rules see it."""
         self.history.append(row)
@@ -236,8 +232,8 @@ class Trainer:
 
     def finished(self) -> bool:
         """Whether there is no further epoch to run; the reason is in ``stop_reason``."""
-        if self.stop_reason is None and len(self.history) >= self.max_epochs:
-            self.stop(f"max_epochs={self.max_epochs} reached")
+        if self.stop_reason is None and len(self.history) >= self.max_epochs + self.joint_epochs:
+            self.stop(self.end_of_plan)
         if self.stop_reason is None and self.epochs_since_best >= self.patience:
             self.stop(f"no better score for {self.patience} epochs")
         return self.stop_reason is not None
@@ -247,12 +243,17 @@ class Trainer:
         self.stop_reason = self.stop_reason or reason
 
     def recover(self, error: NonFiniteLossError) -> None:
-        """After the first non-finite loss, go back to the best weights with a tenth of the rate; then give up."""
+        """After the first non-finite loss, go back to the best weights with a tenth of the rate; then give up.
+
+        Groups that learn together just stop, for they had learned apart.
+        """
+        if self.joint_epochs:
+            self.stop(str(error))
+            return
         if self.has_recovered:
             raise error
         self.has_recovered = True
-        schedule, rate = self.schedule, self.optimizer.param_groups[0]["lr"]
-        rate = (schedule.highest if isinstance(schedule, CosineDecay) else rate) / 10
+        rate = self.highest_rate / 10
         message = f"{error}; going on from the best epoch ({self.best_epoch}) with learning rate {rate:g}."
         warnings.warn(message[0].upper() + message[1:], TrainingWarning, stacklevel=4)
         self.net.load_state_dict(self.best_state)
@@ -269,17 +270,6 @@ class Trainer:
             TrainingWarning,
             stacklevel=3,
         )
-
-    def blame(self, batch: Batch, loss: float) -> str:
-        """The likeliest cause of a non-finite loss, in words."""
-        if not torch.isfinite(batch.x).all():
-            return f"the loss became {loss}: the features of a batch are not all finite"
-        if batch.target.is_floating_point() and not torch.isfinite(batch.target).all():
-            return f"the loss became {loss}: the targets of a batch are not all finite"
-        for name, value in self.net.named_parameters():
-            if not torch.isfinite(value).all():
-                return f"the loss became {loss}: the weights '{name}' diverged, so learning_rate is too high"
-        return f"the loss became {loss} with finite weights and features: the outputs overflow"
 
     def start_optimizer(self, learning_rate: float) -> None:
         """A fresh optimiser and schedule."""
@@ -311,8 +301,21 @@ class Trainer:
 
     @property
     def epochs_since_best(self) -> int:
-        """Epochs since the last strictly better score."""
-        return len(self.history) - self.best_epoch
+        """Epochs since the last strictly better score, or since groups began to learn together."""
+        since = max(self.best_epoch, self.max_epochs) if self.joint_epochs else self.best_epoch
+        return len(self.history) - since
+
+    @property
+    def end_of_plan(self) -> str:
+        """The reason to stop after all epochs."""
+        more = f" and {self.joint_epochs} more, together" if self.joint_epochs else ""
+        return f"max_epochs={self.max_epochs} reached{more}"
+
+    @property
+    def highest_rate(self) -> float:
+        """The rate that a plan starts from, or that halving has come to."""
+        schedule = self.schedule
+        return schedule.highest if isinstance(schedule, CosineDecay) else self.optimizer.param_groups[0]["lr"]
 
     @property
     def device(self) -> torch.device:
@@ -331,6 +334,7 @@ class Trainer:
             "torch_rng": torch.get_rng_state(),
             "history": list(self.history),
             "best": {"epoch": self.best_epoch, "score": self.best_score, "state": self.best_state},
+            "joint_epochs": self.joint_epochs,
             "has_recovered": self.has_recovered,
         }
 
@@ -344,4 +348,5 @@ class Trainer:
         self.history = History(state["history"])
         best = state["best"]
         self.best_epoch, self.best_score, self.best_state = best["epoch"], best["score"], best["state"]
+        self.joint_epochs = state["joint_epochs"]
         self.has_recovered = state["has_recovered"]

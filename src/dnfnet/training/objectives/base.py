@@ -76,8 +76,11 @@ class Objective(ABC):
             members = output.shape[1]
             output, target = output.flatten(0, 1), target.repeat_interleave(members, dim=0)
             weight = None if weight is None else weight.repeat_interleave(members)
-        losses = self.losses(output, target)
-        return losses.mean() if weight is None else (losses * weight).mean()
+        return _mean(self.losses(output, target), weight)
+
+    def joint_loss(self, output: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Mean loss of the predictions that are averaged over members, which so learn together."""
+        return _mean(self.mean_losses(output, target), weight)
 
     def predictions(self, output: Tensor) -> NDArray[np.float64]:
         """Predictions of ``link`` in double precision, averaged over members."""
@@ -97,6 +100,10 @@ class Objective(ABC):
         """The metric of these outputs."""
         weights = None if weight is None else weight.double().cpu().numpy()
         return self.metric(self.predictions(output), self.truth(target).cpu().numpy(), weights)
+
+
+def _mean(losses: Tensor, weight: Tensor | None) -> Tensor:
+    return losses.mean() if weight is None else (losses * weight).mean()
 
 
 class CustomLoss(Objective):
