@@ -16,6 +16,7 @@ from dnfnet.estimators.base import BaseDNFNet
 from dnfnet.estimators.class_weights import ClassFactors, ClassWeight
 from dnfnet.estimators.guarding import all_or_nothing
 from dnfnet.estimators.parameters import CLASSIFIER
+from dnfnet.estimators.presets import PAPER
 from dnfnet.estimators.targets import Labels, LabelSets, class_numbers, class_strata, has_label_sets, learn_labels
 from dnfnet.exceptions import InvalidParameterError, InvalidTargetError
 from dnfnet.nn import Beta
@@ -236,30 +237,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
 
         Pass the paper's validation rows to ``fit`` as ``eval_set``.
         """
-        return cls(
-            n_formulas=n_formulas,
-            n_groups=None,
-            pieces=1,
-            beta=beta,
-            conjunctions=(6, 9, 12, 15),
-            lengths=(2, 4, 6),
-            keep_probs=(0.1, 0.3, 0.5, 0.7, 0.9),
-            localization="gaussian",
-            structure="dnf",
-            learning_rate=0.05,
-            schedule="plateau",
-            weight_decay=0.0,
-            shared_steps=False,
-            together=0.0,
-            batch_size=2048,
-            max_epochs=1000,
-            patience=30,
-            lr_patience=10,
-            validation_fraction=0.125,
-            metric="paper",
-            calibrate=False,
-            random_state=random_state,
-        )
+        return cls(n_formulas=n_formulas, beta=beta, random_state=random_state, **PAPER)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
