@@ -18,7 +18,7 @@ from dnfnet.training import (
     Trainer,
     resume,
 )
-from dnfnet.training.joining import LATE, can_join
+from dnfnet.training.joining import LATE, can_join, join
 from dnfnet.training.objectives import Objective
 
 N_APART, N_ALL = 24, 36
@@ -103,11 +103,13 @@ def test_the_rate_begins_anew_and_lower(joined):
     assert rates[-1] < 0.001
 
 
-def test_what_is_no_better_is_not_kept(apart, monkeypatch):
-    """The same bits, score and epoch as if they had only learned apart."""
+@pytest.mark.parametrize("weight_decay", [0.0, (20.0, 0.0)])
+def test_what_is_no_better_is_not_kept(weight_decay, monkeypatch):
+    """The same bits, votes, score and epoch as if they had only learned apart."""
+    apart = make_trainer(together=0.0, weight_decay=weight_decay).fit(*table())
     score = Trainer.score
     monkeypatch.setattr(Trainer, "score", lambda self, source: score(self, source) + (self.joint_epochs > 0))
-    trainer = make_trainer().fit(*table())
+    trainer = make_trainer(weight_decay=weight_decay).fit(*table())
     assert len(trainer.history) == N_ALL
     assert (trainer.best_epoch, trainer.best_score) == (apart.best_epoch, apart.best_score)
     assert_same(weights(trainer), weights(apart))
@@ -140,6 +142,14 @@ def test_only_after_a_plan_that_was_still_getting_better(best_epoch, expected):
     assert can_join(trainer, table()[1]) is expected
     trainer.stop_reason = "enough"
     assert not can_join(trainer, table()[1])
+
+
+def test_they_begin_with_the_best_weights():
+    trainer = make_trainer()
+    trainer.best_state = weights(make_trainer(seed=3))
+    join(trainer, table()[1])
+    assert_same(weights(trainer), weights(make_trainer(seed=3)))
+    assert (trainer.joint_epochs, trainer.stop_reason) == (N_ALL - N_APART, None)
 
 
 def test_a_plan_that_was_best_long_ago_ends_as_it_is(monkeypatch):
@@ -205,6 +215,12 @@ def test_patience_is_counted_anew(monkeypatch):
     assert trainer.epochs_since_best == N_ALL - N_APART
 
 
-def test_the_bar_has_room_for_all_epochs(capsys):
-    make_trainer(callbacks=[ProgressBar()]).fit(*table())
-    assert f"{N_ALL}/{N_ALL}" in capsys.readouterr().err
+def test_the_bar_has_room_for_all_epochs():
+    bar, totals = ProgressBar(), []
+
+    class Watch(Callback):
+        def on_epoch_end(self, trainer):
+            totals.append(bar.bar.total)
+
+    make_trainer(callbacks=[bar, Watch()]).fit(*table())
+    assert totals == [N_APART] * N_APART + [N_ALL] * (N_ALL - N_APART)
