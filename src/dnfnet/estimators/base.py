@@ -147,6 +147,10 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         """Whether outputs are made as sure as the validation rows bear out."""
         return False
 
+    def _share_together(self) -> float:
+        """How many epochs the groups may go on together, as a share of those of the plan."""
+        return self.together
+
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:  # noqa: ARG002
         """Weights of rows with those of their classes in them; ``classes`` if y may lack some."""
         return weight

@@ -92,7 +92,8 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     together : float
         Epochs after ``max_epochs``, as a share of these, in which the groups go on together, by the loss of their
         average. They do so only after a best epoch in the last fifth of the plan, as on tables with little noise. Only
-        with the cosine schedule and several groups, and not with less than 50 validation rows; 0 is never.
+        of more than two classes (or of a real target), with the cosine schedule, several groups, and at least 50
+        validation rows; 0 is never.
     batch_size : int or "auto"
         "auto" is all rows up to 1,024 of them, 512 up to 65,536, and beyond about a 64th of them, at most 4,096.
     max_epochs : int or "auto"
@@ -295,9 +296,13 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     def _n_classes(self, numbers: NDArray) -> int:
         return len(np.unique(numbers)) if numbers.ndim == 1 else 0
 
+    # Of two classes neither of these gains anything on the whole, and loses where few rows are all predicted right.
+
     def _calibrates(self) -> bool:
-        # Of two classes it gains nothing on the whole, and loses where few rows are all predicted right.
         return self.calibrate and isinstance(self._objective(), MulticlassClassification)
+
+    def _share_together(self) -> float:
+        return self.together if isinstance(self._objective(), MulticlassClassification) else 0.0
 
     def _weigh(self, y: Any, weight: NDArray | None, *, learn: bool, classes: Any = None) -> NDArray | None:
         if self.class_weight is None:

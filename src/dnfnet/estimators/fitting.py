@@ -85,7 +85,7 @@ def make_trainer(
         weight_decay=settings.weight_decay,
         deviations=torch.from_numpy(model.encoder_.input_deviations) if np.any(settings.shared_steps) else None,
         shared_steps=settings.shared_steps,
-        together=model.together,
+        together=model._share_together(),
         calibrate=model._calibrates(),
         schedule=schedule,
         max_epochs=settings.max_epochs,
