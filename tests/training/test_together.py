@@ -144,6 +144,13 @@ def test_only_after_a_plan_that_was_still_getting_better(best_epoch, expected):
     assert not can_join(trainer, table()[1])
 
 
+def test_not_on_devices_without_double_precision(monkeypatch):
+    trainer = make_trainer()
+    trainer.stop_reason, trainer.best_epoch = trainer.end_of_plan, N_APART
+    monkeypatch.setattr(Trainer, "device", torch.device("mps"))
+    assert not can_join(trainer, table()[1])
+
+
 def test_they_begin_with_the_best_weights():
     trainer = make_trainer()
     trainer.best_state = weights(make_trainer(seed=3))
