@@ -84,7 +84,7 @@ def test_a_file_keeps_what_was_learned_together(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("together", [-0.1, "yes", None, float("nan")])
+@pytest.mark.parametrize("together", [-0.1, 1.1, "yes", None, float("nan"), float("inf")])
 def test_what_it_may_be(together):
     X, y = table()
     with pytest.raises(InvalidParameterError, match="together"):
