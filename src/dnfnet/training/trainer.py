@@ -243,11 +243,8 @@ class Trainer:
         self.stop_reason = self.stop_reason or reason
 
     def recover(self, error: NonFiniteLossError) -> None:
-        """After the first non-finite loss, go back to the best weights with a tenth of the rate; then give up.
-
-        Groups that learn together just stop, for they had learned apart.
-        """
-        if self.joint_epochs:
+        """After the first non-finite loss, go back to the best weights with a tenth of the rate; then give up."""
+        if self.joint_epochs:  # what was learned apart is kept, and good enough
             self.stop(str(error))
             return
         if self.has_recovered:
