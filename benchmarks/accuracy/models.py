@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from benchmarks.accuracy.data import Split
+from benchmarks.accuracy.data import Rows, Split
 from benchmarks.accuracy.limit import interrupting
-from benchmarks.accuracy.variants import DNF_NET
+from benchmarks.accuracy.variants import DNF_NET, DNF_NET_BAGGED
 from dnfnet import DNFNetClassifier, DNFNetRegressor
 from dnfnet.compat import require
 from dnfnet.paper import evaluate as study
@@ -63,7 +63,7 @@ def collection(threads: int = 1) -> dict[str, Any]:
     """The models that a trial can name."""
     from benchmarks.accuracy import rivals
 
-    fits: dict[str, Fit] = {DNF_NET: fit_dnf_net, **rivals.FITS}
+    fits: dict[str, Fit] = {DNF_NET: fit_dnf_net, DNF_NET_BAGGED: fit_bagged, **rivals.FITS}
     return {name: partial(_train, fit=fit, threads=threads) for name, fit in fits.items()}
 
 
@@ -99,11 +99,25 @@ def _scored(prediction: NDArray, split: Split) -> NDArray:
 
 
 def fit_dnf_net(job: Job) -> Fitted:
-    """DNF-Net on the table as it is."""
-    kind = DNFNetClassifier if job.classes else DNFNetRegressor
+    """DNF-Net on the table as it is, stopped by the validation rows."""
+    validation = job.split.validation
+    return _fit_dnf_net(job, job.split.train, eval_set=(validation.X, validation.y))
+
+
+def fit_bagged(job: Job) -> Fitted:
+    """DNF-Net on training and validation rows, of which each network sets others aside to stop by.
+
+    The validation score of such a trial is of rows that most networks have learned, and tells nothing.
+    """
     train, validation = job.split.train, job.split.validation
+    X = pd.concat([train.X, validation.X], ignore_index=True)
+    return _fit_dnf_net(job, Rows(X, np.concatenate([train.y, validation.y])))
+
+
+def _fit_dnf_net(job: Job, rows: Rows, **options: Any) -> Fitted:
+    kind = DNFNetClassifier if job.classes else DNFNetRegressor
     model = kind(**job.parameters, random_state=job.seed)
-    model.fit(train.X, train.y, eval_set=(validation.X, validation.y))
+    model.fit(rows.X, rows.y, **options)
     if model.stop_reason_ == "interrupted":
         # The estimator keeps an interrupted network; a trial that was cut short must not count as finished.
         raise KeyboardInterrupt

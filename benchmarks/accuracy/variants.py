@@ -16,6 +16,8 @@ from dnfnet.exceptions import InvalidParameterError
 from dnfnet.paper.grids import draw, xgboost_grid
 
 DNF_NET = "dnf-net"
+# The same estimators, fitted on the validation rows as well: each network sets rows of its own aside to stop by.
+DNF_NET_BAGGED = "dnf-net-bagged"
 # How to run, not what to learn: no part of a trial's identity.
 _RUN_TIME = ("callbacks", "device", "extra_columns", "random_state", "time_limit", "verbose", "warm_start")
 
@@ -35,11 +37,18 @@ class Variant:
         """The configurations of its trials on a data set: name, parameters in full, and what "auto" is there."""
         classes = has_classes(dataset)
         parameters = {**self.parameters, **self.for_classes} if classes else dict(self.parameters)
-        if self.model != DNF_NET:
+        if self.model not in (DNF_NET, DNF_NET_BAGGED):
             return [{"variant": self.name, "parameters": parameters}]
         kind = DNFNetClassifier if classes else DNFNetRegressor
         full = _full(parameters, kind)
-        return [{"variant": self.name, "parameters": full, "auto": _chosen(kind(**full), dataset)}]
+        return [{"variant": self.name, "parameters": full, "auto": _chosen(kind(**full), self._shape(dataset))}]
+
+    def _shape(self, dataset: str) -> tuple[int, int, int]:
+        """Rows to fit on, features and classes."""
+        n_rows, n_features, n_classes = training_shape(dataset)
+        if self.model == DNF_NET_BAGGED:
+            n_rows = round(n_rows * 8 / 7)
+        return n_rows, n_features, n_classes
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ _RIVALS = (
     Variant("realmlp", "realmlp", for_classes={"use_ls": False}),
     Variant("tabm", "tabm"),
 )
-_DNF_NETS = (Variant("default"), _paper())
+_DNF_NETS = (Variant("default"), Variant("bagged-5", DNF_NET_BAGGED, {"n_ensemble": 5}), _paper())
 VARIANTS = {variant.name: variant for variant in (*_DNF_NETS, *_RIVALS)}
 RIVALS = (*(variant.name for variant in _RIVALS), Tuned.name)
 
@@ -131,11 +140,11 @@ def _full(parameters: Parameters, kind: type[BaseDNFNet]) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in full.items() if name not in _RUN_TIME}
 
 
-def _chosen(model: BaseDNFNet, dataset: str) -> dict[str, Any]:
+def _chosen(model: BaseDNFNet, shape: tuple[int, int, int]) -> dict[str, Any]:
     """What the rules choose for each "auto", so that a new rule is a new configuration where it makes a difference."""
     try:
         check_parameters(model)
     except InvalidParameterError:
         return {}  # the trial will say it
-    settings = choose_settings(model, *training_shape(dataset)).to_dict()
+    settings = choose_settings(model, *shape).to_dict()
     return {name: value for name, value in settings.items() if getattr(model, name) == "auto"}
