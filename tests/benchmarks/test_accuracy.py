@@ -24,6 +24,7 @@ from benchmarks.accuracy.packaged import MOST_ROWS, PACKAGED, PackagedTable
 from benchmarks.accuracy.render import losses, markdown
 from benchmarks.accuracy.rivals import Categories
 from benchmarks.accuracy.variants import VARIANTS, Tuned, find_variant, parse_variant
+from dnfnet import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators import settings
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.clock import Clock, TimeLimitReached
@@ -321,6 +322,36 @@ def test_codes_are_categories_where_asked_for():
     assert list(Categories.learn(frame).types) == ["text"]
     assert list(Categories.learn(frame, codes=True).types) == ["code", "text"]
     assert Categories.learn(frame, codes=True)(frame)["code"].cat.categories.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("dataset", "kind"), [("titanic", DNFNetClassifier), ("diamonds", DNFNetRegressor)])
+def test_bagged_networks_are_fitted_on_validation_rows_too_and_never_on_test_rows(here, monkeypatch, dataset, kind):
+    split = load_split(dataset, 0, DataSources.of(), here / "parts.npz")
+    seen, fit = {}, kind.fit
+
+    def spied(self, X, y, **options):
+        seen.update(names=list(X["Name"]), y=list(y), options=options)
+        return fit(self, X, y, **options)
+
+    monkeypatch.setattr(kind, "fit", spied)
+    (config,) = find_variant("bagged-5").configs(dataset)
+    assert config["parameters"]["n_ensemble"] == 5
+    config["parameters"] |= {"n_formulas": 4, "max_epochs": 2}
+    outcome = evaluate(Trial(dataset, "dnf-net-bagged", config, 0, 1), split, Clock())
+    assert math.isfinite(outcome["test"])
+    assert outcome["epochs"] == 10  # two for each network
+    parts = (split.train, split.validation)
+    assert seen == {
+        "names": [name for part in parts for name in part.X["Name"]],
+        "y": [y for part in parts for y in part.y],
+        "options": {},
+    }
+
+
+def test_bagged_networks_have_the_rules_for_all_their_rows():
+    (alone,), (bagged,) = find_variant("default").configs("otto"), find_variant("bagged-5").configs("otto")
+    assert alone["auto"]["weight_decay"] == pytest.approx(8 * 512 / (0.7 * 61_878), rel=1e-4)
+    assert bagged["auto"]["weight_decay"] == pytest.approx(8 * 512 / (0.8 * 61_878), rel=1e-4)
 
 
 @pytest.mark.parametrize("model", ["lightgbm", "catboost"])
