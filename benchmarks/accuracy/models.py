@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.data import Rows, Split
 from benchmarks.accuracy.limit import interrupting
-from benchmarks.accuracy.variants import DNF_NET, DNF_NET_BAGGED
+from benchmarks.accuracy.variants import DNF_NET, DNF_NET_OWN_SPLIT
 from dnfnet import DNFNetClassifier, DNFNetRegressor
 from dnfnet.compat import require
 from dnfnet.paper import evaluate as study
@@ -63,7 +63,7 @@ def collection(threads: int = 1) -> dict[str, Any]:
     """The models that a trial can name."""
     from benchmarks.accuracy import rivals
 
-    fits: dict[str, Fit] = {DNF_NET: fit_dnf_net, DNF_NET_BAGGED: fit_bagged, **rivals.FITS}
+    fits: dict[str, Fit] = {DNF_NET: fit_dnf_net, DNF_NET_OWN_SPLIT: fit_own_split, **rivals.FITS}
     return {name: partial(_train, fit=fit, threads=threads) for name, fit in fits.items()}
 
 
@@ -104,7 +104,7 @@ def fit_dnf_net(job: Job) -> Fitted:
     return _fit_dnf_net(job, job.split.train, eval_set=(validation.X, validation.y))
 
 
-def fit_bagged(job: Job) -> Fitted:
+def fit_own_split(job: Job) -> Fitted:
     """DNF-Net on training and validation rows, of which each network sets others aside to stop by.
 
     The validation score of such a trial is of rows that most networks have learned, and tells nothing.

@@ -17,9 +17,11 @@ from dnfnet.paper.grids import draw, xgboost_grid
 
 DNF_NET = "dnf-net"
 # The same estimators, fitted on the validation rows as well: each network sets rows of its own aside to stop by.
-DNF_NET_BAGGED = "dnf-net-bagged"
+DNF_NET_OWN_SPLIT = "dnf-net-own-split"
 # How to run, not what to learn: no part of a trial's identity.
 _RUN_TIME = ("callbacks", "device", "extra_columns", "random_state", "time_limit", "verbose", "warm_start")
+# What has no effect where the validation rows are given.
+_OF_OWN_SPLIT = ("validation_fraction",)
 
 Parameters = Mapping[str, Any]
 
@@ -37,16 +39,17 @@ class Variant:
         """The configurations of its trials on a data set: name, parameters in full, and what "auto" is there."""
         classes = has_classes(dataset)
         parameters = {**self.parameters, **self.for_classes} if classes else dict(self.parameters)
-        if self.model not in (DNF_NET, DNF_NET_BAGGED):
+        if self.model not in (DNF_NET, DNF_NET_OWN_SPLIT):
             return [{"variant": self.name, "parameters": parameters}]
         kind = DNFNetClassifier if classes else DNFNetRegressor
-        full = _full(parameters, kind)
-        return [{"variant": self.name, "parameters": full, "auto": _chosen(kind(**full), self._shape(dataset))}]
+        full = _full(parameters, kind, _RUN_TIME if self.model == DNF_NET_OWN_SPLIT else (*_RUN_TIME, *_OF_OWN_SPLIT))
+        chosen = _chosen(kind(**full), self._shape(dataset))
+        return [{"variant": self.name, "parameters": full, "auto": {n: v for n, v in chosen.items() if n in full}}]
 
     def _shape(self, dataset: str) -> tuple[int, int, int]:
         """Rows to fit on, features and classes."""
         n_rows, n_features, n_classes = training_shape(dataset)
-        if self.model == DNF_NET_BAGGED:
+        if self.model == DNF_NET_OWN_SPLIT:
             n_rows = round(n_rows * 8 / 7)
         return n_rows, n_features, n_classes
 
@@ -73,7 +76,7 @@ _GOOD = {"max_depth": 11, "learning_rate": 0.05, "colsample_bytree": 0.5, "subsa
 def _paper() -> Variant:
     settings = DNFNetClassifier.paper(n_formulas=512, beta=0.7).get_params()
     shared = {name: value for name, value in settings.items() if name in DNFNetRegressor().get_params()}
-    for name in ("loss", "metric", *_RUN_TIME):
+    for name in ("loss", "metric", *_RUN_TIME, *_OF_OWN_SPLIT):
         shared.pop(name)
     own = {name: settings[name] for name in ("metric", "calibrate")}
     return Variant("paper", parameters=shared, for_classes=own)
@@ -91,7 +94,12 @@ _RIVALS = (
     Variant("realmlp", "realmlp", for_classes={"use_ls": False}),
     Variant("tabm", "tabm"),
 )
-_DNF_NETS = (Variant("default"), Variant("bagged-5", DNF_NET_BAGGED, {"n_ensemble": 5}), _paper())
+_DNF_NETS = (
+    Variant("default"),
+    Variant("own-split", DNF_NET_OWN_SPLIT),
+    Variant("bagged-5", DNF_NET_OWN_SPLIT, {"n_ensemble": 5}),
+    _paper(),
+)
 VARIANTS = {variant.name: variant for variant in (*_DNF_NETS, *_RIVALS)}
 RIVALS = (*(variant.name for variant in _RIVALS), Tuned.name)
 
@@ -108,7 +116,7 @@ def find_variant(word: str) -> Variant | Tuned:
 
 
 def parse_variant(words: Sequence[str]) -> Variant:
-    """A variant of DNF-Net given as ``NAME key=value ...``.
+    """A variant of DNF-Net given as ``NAME key=value ...``; one with ``own_split=True`` sets its own rows aside.
 
     >>> parse_variant(["wide", "n_formulas=1024", "keep_probs=None"]).parameters
     {'n_formulas': 1024, 'keep_probs': None}
@@ -119,7 +127,8 @@ def parse_variant(words: Sequence[str]) -> Variant:
     pairs = [setting.partition("=") for setting in settings]
     if not all(key and equals for key, equals, _ in pairs):
         raise InvalidParameterError(f"--variant must be NAME key=value ..., however: {' '.join(words)}")
-    return Variant(name, parameters={key: _value(text) for key, _, text in pairs})
+    parameters = {key: _value(text) for key, _, text in pairs}
+    return Variant(name, DNF_NET_OWN_SPLIT if parameters.pop("own_split", False) else DNF_NET, parameters)
 
 
 def _value(text: str) -> Any:
@@ -130,14 +139,13 @@ def _value(text: str) -> Any:
         return text
 
 
-def _full(parameters: Parameters, kind: type[BaseDNFNet]) -> dict[str, Any]:
+def _full(parameters: Parameters, kind: type[BaseDNFNet], left_out: Sequence[str]) -> dict[str, Any]:
     """All arguments of the estimator, so that a new default is a new configuration."""
-    known = kind().get_params()
-    unknown = [name for name in parameters if name not in known or name in _RUN_TIME]
+    known = {name: value for name, value in kind().get_params().items() if name not in left_out}
+    unknown = [name for name in parameters if name not in known]
     if unknown:
         raise InvalidParameterError(f"{kind.__name__} has no {', '.join(unknown)} for a variant to set.")
-    full = {**known, **parameters}
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in full.items() if name not in _RUN_TIME}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in {**known, **parameters}.items()}
 
 
 def _chosen(model: BaseDNFNet, shape: tuple[int, int, int]) -> dict[str, Any]:

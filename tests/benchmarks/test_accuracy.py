@@ -186,6 +186,19 @@ def test_an_argument_that_the_estimators_lack_is_refused():
         parse_variant(["mine", "wings=2"]).configs("diamonds")
 
 
+def test_a_share_of_rows_to_stop_by_is_for_variants_with_a_split_of_their_own():
+    with pytest.raises(InvalidParameterError, match="has no validation_fraction"):
+        parse_variant(["mine", "validation_fraction=0.2"]).configs("otto")
+    assert "validation_fraction" not in find_variant("default").configs("otto")[0]["auto"]
+    (chosen,) = find_variant("own-split").configs("otto")
+    assert chosen["auto"]["validation_fraction"] == pytest.approx(2500 / (0.8 * 61_878), rel=1e-4)
+    given = parse_variant(["mine", "own_split=True", "validation_fraction=0.2"])
+    assert given.model == "dnf-net-own-split"
+    (config,) = given.configs("otto")
+    assert config["parameters"]["validation_fraction"] == 0.2
+    assert "validation_fraction" not in config["auto"]
+
+
 def test_values_are_literals_or_texts():
     assert parse_variant(["a", "keep_probs=None", "lengths=(2,4)", "metric=paper"]).parameters == {
         "keep_probs": None,
@@ -337,7 +350,7 @@ def test_bagged_networks_are_fitted_on_validation_rows_too_and_never_on_test_row
     (config,) = find_variant("bagged-5").configs(dataset)
     assert config["parameters"]["n_ensemble"] == 5
     config["parameters"] |= {"n_formulas": 4, "max_epochs": 2}
-    outcome = evaluate(Trial(dataset, "dnf-net-bagged", config, 0, 1), split, Clock())
+    outcome = evaluate(Trial(dataset, "dnf-net-own-split", config, 0, 1), split, Clock())
     assert math.isfinite(outcome["test"])
     assert outcome["epochs"] == 10  # two for each network
     parts = (split.train, split.validation)

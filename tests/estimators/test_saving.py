@@ -197,6 +197,7 @@ def test_any_value_anywhere_in_the_manifest(content, tmp_path):
         (("settings", "batch_size"), 0),
         (("settings", "learning_rate"), "fast"),
         (("settings", "shared_steps"), 1),
+        (("settings", "validation_fraction"), "auto"),
         (("settings",), {}),
         (("parameters", "no_such_parameter"), 1),
         (("parameters", "learning_rate"), "fast"),

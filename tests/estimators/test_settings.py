@@ -59,6 +59,20 @@ def test_large_tables_come_in_larger_batches(n_rows, size):
     assert choose_settings(DNFNetRegressor(), n_rows, 10, 0).batch_size == size
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_valid"), [(8, 1), (20_000, 2500), (50_000, 2500), (80_000, 2500), (320_000, 10_000)]
+)
+def test_so_many_rows_are_set_aside(n_rows, n_valid):
+    assert n_rows * choose_settings(DNFNetRegressor(), n_rows, 10, 0).validation_fraction == n_valid
+    assert choose_settings(DNFNetRegressor(validation_fraction=0), n_rows, 10, 0).validation_fraction == 0
+
+
+def test_what_is_set_aside_is_what_the_settings_tell(monkeypatch):
+    monkeypatch.setattr("dnfnet.estimators.settings.VALIDATION_ROWS", 15)
+    ((train, valid),) = DNFNetClassifier(**SMALL)._parts(X, Y, None, None, np.random.RandomState(0), True)
+    assert (train.n_rows, valid.n_rows) == (285, 15)
+
+
 def test_classes_and_targets_are_counted_in_any_kind_of_fit(monkeypatch):
     """Of three labels, of two of them in the first part of a stream, of a row with several, and of real targets."""
     labels = np.array(["a", "b", "c"])[np.arange(len(X)) % 3]

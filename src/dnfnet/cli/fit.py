@@ -34,7 +34,10 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--target", required=True, metavar="COL", help="the column to predict")
     parser.add_argument("--out", required=True, metavar="MODEL", type=Path, help="the model file to write")
     parser.add_argument(
-        "--validation", metavar="TABLE", type=Path, help="rows to stop by (default: an eighth of TABLE)"
+        "--validation",
+        metavar="TABLE",
+        type=Path,
+        help="rows to stop by (default: some of TABLE, an eighth at the most)",
     )
     parser.add_argument(
         "--drop", nargs="+", default=[], metavar="COL", help="columns to leave out, such as row numbers"

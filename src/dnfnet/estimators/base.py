@@ -69,7 +69,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
         lr_patience: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.125,
+        validation_fraction: float | Literal["auto"] = "auto",
         metric: MetricChoice = None,
         datetimes: Literal["refuse", "expand"] = "refuse",
         extra_columns: Literal["refuse", "ignore"] = "refuse",
@@ -218,7 +218,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
         self._set_settings(table.shape, numbers, fresh, n_distinct=len(np.unique(kinds)))
         weight = self._weigh(y, weight, learn=True)
-        fraction = self.validation_fraction if eval_set is None else 0.0
+        fraction = self.settings_.validation_fraction if eval_set is None else 0.0
         splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
         valid = splits[0]  # what all networks share is learned without these rows
         # A row that is not for training has weight 0 there, which is the same as being absent.

@@ -39,7 +39,7 @@ SHARED: dict[str, list[Any]] = {
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "lr_patience": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+    "validation_fraction": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     "metric": [str, Metric, callable, None],
     "datetimes": [StrOptions({"refuse", "expand"})],
     "extra_columns": [StrOptions({"refuse", "ignore"})],

@@ -94,7 +94,7 @@ feature_selection_
         max_epochs: int | Literal["auto"] = "auto",
         patience: int | Literal["auto"] = "auto",
         lr_patience: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.125,
+        validation_fraction: float | Literal["auto"] = "auto",
         metric: MetricChoice = None,
         datetimes: Literal["refuse", "expand"] = "refuse",
         extra_columns: Literal["refuse", "ignore"] = "refuse",

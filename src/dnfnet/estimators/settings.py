@@ -11,6 +11,7 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
   most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
+- of the rows, 2,500 to stop by, but at most an eighth and at least a 32nd of them;
 - rate 0.02; the weight decay is 8 divided by the steps of an epoch and at most 2: at the full rate, an epoch of 4
   steps or more shrinks weights by 15 %. In a stream of rows it is at most 0.5: there the rate does not fall, and
   the shrinking with it;
@@ -38,6 +39,7 @@ PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
 INPUTS, ROWS_PER_INPUT = 512, 4
+VALIDATION_ROWS, LEAST_FRACTION, MOST_FRACTION = 2500, 1 / 32, 1 / 8
 FREE_DECAY = 0.05
 # Settings that groups of formulas may take in turn, one of several.
 IN_TURN = ("weight_decay", "shared_steps")
@@ -55,6 +57,7 @@ class Settings:
     learning_rate: float
     weight_decay: float | tuple[float, ...]
     shared_steps: bool | tuple[bool, ...] = False
+    validation_fraction: float = MOST_FRACTION
 
     def with_network_of(self, built: Settings) -> Settings:
         """These, but for the sizes of a network that is there already."""
@@ -68,7 +71,10 @@ class Settings:
     def from_dict(cls, entry: Mapping[str, Any]) -> Settings:
         """Rebuild what ``to_dict`` gave; an error if a file holds anything else."""
         values: dict[str, Any] = {field.name: entry[field.name] for field in fields(cls) if field.default is MISSING}
-        values["shared_steps"] = entry.get("shared_steps", False)  # files of before it have no such entry
+        # Files of before these have no such entries.
+        values |= {
+            field.name: entry.get(field.name, field.default) for field in fields(cls) if field.name not in values
+        }
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         for name, value in values.items():
             if not _is_setting(name, value):
@@ -81,7 +87,7 @@ def _is_setting(name: str, value: Any) -> bool:
         return name in IN_TURN and len(value) > 0 and all(_is_setting(name, one) for one in value)
     if name == "shared_steps":
         return isinstance(value, bool)
-    if name in ("learning_rate", "weight_decay"):
+    if name in ("learning_rate", "weight_decay", "validation_fraction"):
         return isinstance(value, float) and value >= 0
     return (name == "n_groups" and value is None) or (type(value) is int and value >= 1)
 
@@ -115,6 +121,7 @@ def choose_settings(
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=_each(float, _or(model.weight_decay, (decay, FREE_DECAY * decay) if in_turn else decay)),
         shared_steps=_each(bool, _or(model.shared_steps, (True, False) if in_turn else False)),
+        validation_fraction=float(_or(model.validation_fraction, _validation(n_rows))),
     )
 
 
@@ -131,6 +138,10 @@ def _batch(n_rows: int) -> int:
 
 def _pieces(n_distinct: int, n_columns: int) -> int:
     return max(4, min(INPUTS // n_columns, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
+
+
+def _validation(n_rows: int) -> float:
+    return min(max(VALIDATION_ROWS / max(n_rows, 1), LEAST_FRACTION), MOST_FRACTION)
 
 
 def _formulas(n_rows: int) -> int:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LATE = 0.8
 # The rate that they begin together with, as a share of the one that they began apart with.
 JOINT_RATE = 0.2
+# The share of the epochs together in which a better one must come: where groups gain by it, the first ones are better.
+TRIED = 1 / 3
 
 
 def can_join(trainer: Trainer, valid: BatchSource) -> bool:
@@ -38,6 +40,12 @@ def join(trainer: Trainer, valid: BatchSource) -> None:
     trainer.best_state = trainer.snapshot()
     trainer.joint_epochs, trainer.stop_reason = round(trainer.together * trainer.max_epochs), None
     trainer.start_optimizer(JOINT_RATE * trainer.highest_rate)
+
+
+def gain_nothing(trainer: Trainer) -> bool:
+    """Whether groups have learned together for a while, and none of these epochs is better than those apart."""
+    tried = len(trainer.history) - trainer.max_epochs
+    return 0 < TRIED * trainer.joint_epochs <= tried and trainer.best_epoch <= trainer.max_epochs
 
 
 def progress(trainer: Trainer, share: float) -> float:

@@ -18,7 +18,7 @@ from dnfnet.training.callbacks import Callback
 from dnfnet.training.causes import likely_cause
 from dnfnet.training.deciding import let_all_vote, let_the_better_vote, sharpen
 from dnfnet.training.history import History
-from dnfnet.training.joining import can_join, join, progress
+from dnfnet.training.joining import can_join, gain_nothing, join, progress
 from dnfnet.training.objectives import Objective
 from dnfnet.training.optim import CosineDecay, halve_on_plateau, make_optimizer
 from dnfnet.training.source import Batch, BatchSource
@@ -225,16 +225,17 @@ class Trainer:
         if not isinstance(self.schedule, CosineDecay):
             self.schedule.step(row["train_loss"])
         score = row.get("valid_score", row["train_loss"])
-        metric = self.objective.metric
-        if metric.better(score, self.best_score) if "valid_score" in row else score < self.best_score:
+        if self.objective.metric.better(score, self.best_score) if "valid_score" in row else score < self.best_score:
             self.best_epoch, self.best_score, self.best_state = row["epoch"], score, self.snapshot()
         self.notify("on_epoch_end")
 
     def finished(self) -> bool:
         """Whether there is no further epoch to run; the reason is in ``stop_reason``."""
-        if self.stop_reason is None and len(self.history) >= self.max_epochs + self.joint_epochs:
+        if len(self.history) >= self.max_epochs + self.joint_epochs:
             self.stop(self.end_of_plan)
-        if self.stop_reason is None and self.epochs_since_best >= self.patience:
+        if gain_nothing(self):
+            self.stop(f"max_epochs={self.max_epochs} reached, and groups gain nothing together")
+        if self.epochs_since_best >= self.patience:
             self.stop(f"no better score for {self.patience} epochs")
         return self.stop_reason is not None
 
