@@ -21,7 +21,7 @@ from dnfnet.training import (
 from dnfnet.training.joining import LATE, can_join, join
 from dnfnet.training.objectives import Objective
 
-N_APART, N_ALL = 24, 36
+N_APART, N_TRIED, N_ALL = 24, 28, 36
 
 
 def table(n_valid=300):
@@ -110,7 +110,8 @@ def test_what_is_no_better_is_not_kept(weight_decay, monkeypatch):
     score = Trainer.score
     monkeypatch.setattr(Trainer, "score", lambda self, source: score(self, source) + (self.joint_epochs > 0))
     trainer = make_trainer(weight_decay=weight_decay).fit(*table())
-    assert len(trainer.history) == N_ALL
+    assert len(trainer.history) == N_TRIED
+    assert trainer.stop_reason == f"max_epochs={N_APART} reached, and groups gain nothing together"
     assert (trainer.best_epoch, trainer.best_score) == (apart.best_epoch, apart.best_score)
     assert_same(weights(trainer), weights(apart))
 
@@ -214,12 +215,24 @@ def test_a_loss_that_is_not_finite_ends_it_and_loses_nothing(apart, monkeypatch)
 
 def test_patience_is_counted_anew(monkeypatch):
     """The best epoch apart is some time ago when groups begin to go on together, and none together is better."""
-    scores = iter([0.6] * 20 + [0.5] + [0.6] * 100)
+    scores = iter([1.0 - epoch / 50 for epoch in range(21)] + [0.9] * 100)
     monkeypatch.setattr(Trainer, "score", lambda *_: next(scores))
-    trainer = make_trainer(patience=21).fit(*table())
+    trainer = make_trainer(patience=3).fit(*table())
     assert trainer.best_epoch == 21
-    assert len(trainer.history) == N_ALL
-    assert trainer.epochs_since_best == N_ALL - N_APART
+    assert len(trainer.history) == N_APART + 3
+    assert trainer.stop_reason == "no better score for 3 epochs"
+
+
+@pytest.mark.parametrize(("better_in", "n_epochs"), [(N_APART + 1, N_ALL), (N_TRIED, N_ALL), (N_TRIED + 1, N_TRIED)])
+def test_groups_that_gain_something_go_on_to_the_end(better_in, n_epochs, monkeypatch):
+    """A better epoch in the first third of those together is enough; one that would come later is not waited for."""
+    scores = iter(
+        [1.0 - epoch / 50 for epoch in range(N_APART)] + [0.9] * (better_in - 1 - N_APART) + [0.1] + [0.9] * 99
+    )
+    monkeypatch.setattr(Trainer, "score", lambda *_: next(scores))
+    trainer = make_trainer().fit(*table())
+    assert len(trainer.history) == n_epochs
+    assert trainer.best_epoch == (better_in if better_in <= N_TRIED else N_APART)
 
 
 def test_the_bar_has_room_for_all_epochs():
