@@ -99,6 +99,11 @@ class Split:
     checksum: str = ""
 
 
+def joined(*parts: Rows) -> Rows:
+    """The rows of several parts as one."""
+    return Rows(pd.concat([p.X for p in parts], ignore_index=True), np.concatenate([p.y for p in parts]))
+
+
 def named_tables(words: Iterable[str] | None) -> list[str]:
     """The tables of these names, or groups of tables; of none, those that are files."""
     words = ["files"] if words is None else words

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from benchmarks.accuracy.data import Rows, Split
+from benchmarks.accuracy.data import Rows, Split, joined
 from benchmarks.accuracy.limit import interrupting
 from benchmarks.accuracy.variants import DNF_NET, DNF_NET_OWN_SPLIT
 from dnfnet import DNFNetClassifier, DNFNetRegressor
@@ -109,9 +109,7 @@ def fit_own_split(job: Job) -> Fitted:
 
     The validation score of such a trial is of rows that most networks have learned, and tells nothing.
     """
-    train, validation = job.split.train, job.split.validation
-    X = pd.concat([train.X, validation.X], ignore_index=True)
-    return _fit_dnf_net(job, Rows(X, np.concatenate([train.y, validation.y])))
+    return _fit_dnf_net(job, joined(job.split.train, job.split.validation))
 
 
 def _fit_dnf_net(job: Job, rows: Rows, **options: Any) -> Fitted:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.accuracy.data import Rows, joined
 from benchmarks.accuracy.models import Fit, Fitted, Job
 from dnfnet.compat import require
+from dnfnet.estimators.split import validation_split
 from dnfnet.table.single_values import MOST_CODES
 from dnfnet.training.metrics import METRICS
 
@@ -180,6 +183,19 @@ def _fit_pytabkit(name: str, job: Job) -> Fitted:
     return Fitted(lambda X: predict(categories(X).fillna(medians)))
 
 
+def fit_bagged(job: Job, *, fit: Fit) -> Fitted:
+    """``n_bags`` models on training and validation rows, of which each sets an eighth aside to stop by, averaged."""
+    parameters, random = dict(job.parameters), np.random.RandomState(job.seed)
+    rows = joined(job.split.train, job.split.validation)
+    models = []
+    for seed in range(job.seed, job.seed + parameters.pop("n_bags")):
+        held_out = validation_split(len(rows.y), 1 / 8, random, rows.y if job.classes else None)
+        train, validation = (Rows(rows.X[part].reset_index(drop=True), rows.y[part]) for part in (~held_out, held_out))
+        split = replace(job.split, train=train, validation=validation)
+        models.append(fit(replace(job, parameters=parameters, split=split, seed=seed)))
+    return Fitted(lambda X: np.mean([model.predict(X) for model in models], axis=0))
+
+
 def _tables(job: Job, *, codes: bool = False) -> tuple[Categories, pd.DataFrame, pd.DataFrame]:
     """What makes texts categories, and the training and validation rows with them."""
     categories = Categories.learn(job.split.train.X, codes=codes)
@@ -194,3 +210,5 @@ FITS: dict[str, Fit] = {
     "realmlp": fit_realmlp,
     "tabm": fit_tabm,
 }
+FITS |= {f"{name}-bagged": partial(fit_bagged, fit=FITS[name]) for name in ("xgboost", "lightgbm", "catboost")}
+PACKAGES |= {name: PACKAGES[name.removesuffix("-bagged")] for name in FITS if name.endswith("-bagged")}

@@ -93,6 +93,10 @@ _RIVALS = (
     # No label smoothing: what its authors advise where probabilities are scored.
     Variant("realmlp", "realmlp", for_classes={"use_ls": False}),
     Variant("tabm", "tabm"),
+    # With the rows that `bagged-5` has.
+    Variant("xgboost-bagged-5", "xgboost-bagged", {"n_bags": 5, "n_estimators": 2000, "early_stopping_rounds": 50}),
+    Variant("lightgbm-bagged-5", "lightgbm-bagged", {"n_bags": 5, "n_estimators": 2000, "early_stopping_rounds": 50}),
+    Variant("catboost-bagged-5", "catboost-bagged", {"n_bags": 5, "iterations": 2000, "early_stopping_rounds": 50}),
 )
 _DNF_NETS = (
     Variant("default"),

@@ -19,10 +19,10 @@ from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.compare import Bench, Figure
 from benchmarks.accuracy.data import FILES, GROUPS, TABLES, Table, load_split, named_tables, open_table, training_shape
 from benchmarks.accuracy.limit import interrupting
-from benchmarks.accuracy.models import evaluate
+from benchmarks.accuracy.models import Fitted, Job, evaluate
 from benchmarks.accuracy.packaged import MOST_ROWS, PACKAGED, PackagedTable
 from benchmarks.accuracy.render import losses, markdown
-from benchmarks.accuracy.rivals import Categories
+from benchmarks.accuracy.rivals import Categories, fit_bagged
 from benchmarks.accuracy.variants import VARIANTS, Tuned, find_variant, parse_variant
 from dnfnet import DNFNetClassifier, DNFNetRegressor
 from dnfnet.estimators import settings
@@ -365,6 +365,34 @@ def test_bagged_networks_have_the_rules_for_all_their_rows():
     (alone,), (bagged,) = find_variant("default").configs("otto"), find_variant("bagged-5").configs("otto")
     assert alone["auto"]["weight_decay"] == pytest.approx(8 * 512 / (0.7 * 61_878), rel=1e-4)
     assert bagged["auto"]["weight_decay"] == pytest.approx(8 * 512 / (0.8 * 61_878), rel=1e-4)
+
+
+def test_bagged_rivals_have_the_rows_that_bagged_networks_have(here):
+    split = load_split("titanic", 0, DataSources.of(), here / "parts.npz")
+    jobs = []
+
+    def fit(job):
+        jobs.append(job)
+        return Fitted(lambda X: np.full(len(X), float(job.seed)))
+
+    fitted = fit_bagged(Job({"n_bags": 4, "depth": 2}, split, 1, 1, Clock()), fit=fit)
+    assert fitted.predict(split.test.X).tolist() == [2.5] * len(split.test.y)  # of seeds 1 to 4
+
+    def rows(split):
+        parts = (split.train, split.validation)
+        return sorted((name, y) for part in parts for name, y in zip(part.X["Name"], part.y, strict=True))
+
+    for job in jobs:
+        assert rows(job.split) == rows(split)
+        assert len(job.split.validation.y) == round(len(rows(split)) / 8)
+        assert job.parameters == {"depth": 2}
+    assert len({frozenset(job.split.validation.X["Name"]) for job in jobs}) == 4
+
+
+def test_bagged_boosting_scores_a_table(here):
+    split = load_split("titanic", 0, DataSources.of(), here / "parts.npz")
+    trial = Trial("titanic", "xgboost-bagged", find_variant("xgboost-bagged-5").configs("titanic")[0], 0, 1)
+    assert evaluate(trial, split, Clock())["test"] > 0.5
 
 
 @pytest.mark.parametrize("model", ["lightgbm", "catboost"])
