@@ -67,15 +67,6 @@ def test_so_many_rows_are_set_aside(n_rows, n_valid):
     assert choose_settings(DNFNetRegressor(validation_fraction=0), n_rows, 10, 0).validation_fraction == 0
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "n_ensemble", "n_valid"),
-    [(8, 5, 1), (4_000, 5, 500), (50_000, 2, 1250), (50_000, 5, 500), (50_000, 20, 500), (320_000, 5, 2000)],
-)
-def test_of_several_networks_each_sets_fewer_rows_aside(n_rows, n_ensemble, n_valid):
-    fraction = choose_settings(DNFNetClassifier(n_ensemble=n_ensemble), n_rows, 10, 2).validation_fraction
-    assert n_rows * fraction == n_valid
-
-
 def test_what_is_set_aside_is_what_the_settings_tell(monkeypatch):
     monkeypatch.setattr("dnfnet.estimators.settings.VALIDATION_ROWS", 15)
     ((train, valid),) = DNFNetClassifier(**SMALL)._parts(X, Y, None, None, np.random.RandomState(0), True)

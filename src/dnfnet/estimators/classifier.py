@@ -107,8 +107,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         40 steps.
     validation_fraction : float or "auto"
         Share of the rows to stop by when ``fit`` gets no ``eval_set``; with 0 the training loss decides. "auto" is an
-        eighth up to 20,000 rows, beyond 2,500 rows, and a 32nd from 80,000 rows on. Of five networks each sets 500 rows
-        aside, an eighth below 4,000 rows, and a 160th from 80,000 rows on.
+        eighth up to 20,000 rows, beyond 2,500 rows, and a 32nd from 80,000 rows on.
     metric : {"log_loss", "roc_auc", "accuracy", "paper"}, Metric, callable or None
         The validation score; ``None`` is log-loss, "paper" is ROC AUC for two classes and log-loss for more. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.

@@ -11,8 +11,7 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 - n rows in one batch up to 1,024 of them, in batches of 512 up to 2^16, beyond in about 64 batches of a power of 2, at
   most 4,096;
 - as many epochs as make 600 steps, at least 20 and at most 400; for those 512 formulas 1,050 steps, at least 36;
-- of the rows, 2,500 to stop by, but at least a 32nd of them; each network of an ensemble has as much less as there are
-  networks, up to five; and an eighth at most;
+- of the rows, 2,500 to stop by, but at most an eighth and at least a 32nd of them;
 - rate 0.02; the weight decay is 8 divided by the steps of an epoch and at most 2: at the full rate, an epoch of 4
   steps or more shrinks weights by 15 %. In a stream of rows it is at most 0.5: there the rate does not fall, and
   the shrinking with it;
@@ -41,8 +40,6 @@ ONE_BATCH = 1024
 MANY_ROWS = 4000
 INPUTS, ROWS_PER_INPUT = 512, 4
 VALIDATION_ROWS, LEAST_FRACTION, MOST_FRACTION = 2500, 1 / 32, 1 / 8
-# Networks that make up for one another's choice of an epoch, so that each needs fewer rows to choose by.
-SHARING = 5
 FREE_DECAY = 0.05
 # Settings that groups of formulas may take in turn, one of several.
 IN_TURN = ("weight_decay", "shared_steps")
@@ -124,7 +121,7 @@ def choose_settings(
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=_each(float, _or(model.weight_decay, (decay, FREE_DECAY * decay) if in_turn else decay)),
         shared_steps=_each(bool, _or(model.shared_steps, (True, False) if in_turn else False)),
-        validation_fraction=float(_or(model.validation_fraction, _validation(n_rows, model.n_ensemble))),
+        validation_fraction=float(_or(model.validation_fraction, _validation(n_rows))),
     )
 
 
@@ -143,9 +140,8 @@ def _pieces(n_distinct: int, n_columns: int) -> int:
     return max(4, min(INPUTS // n_columns, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
 
 
-def _validation(n_rows: int, n_ensemble: int) -> float:
-    alone = max(VALIDATION_ROWS / max(n_rows, 1), LEAST_FRACTION)
-    return min(alone / min(n_ensemble, SHARING), MOST_FRACTION)
+def _validation(n_rows: int) -> float:
+    return min(max(VALIDATION_ROWS / max(n_rows, 1), LEAST_FRACTION), MOST_FRACTION)
 
 
 def _formulas(n_rows: int) -> int:
