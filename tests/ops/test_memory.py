@@ -1,5 +1,6 @@
 """Memory that steps use again: kept literals give the same results as without, and no two graphs share any."""
 
+import sys
 import weakref
 
 import pytest
@@ -44,17 +45,30 @@ def test_two_graphs_at_once_keep_their_own(fused):
 
 
 def test_memory_is_used_again_and_grows_when_it_must(fused):
-    """One spare piece for each purpose: of the size that the last graph had, or a larger one that served it."""
+    """One piece for each purpose: of the size that the last graph had, or a larger one that served it."""
     address = memory.empty(5000, "literals").data_ptr()
     assert memory.empty(4000, "gradient").data_ptr() != address
     assert memory.empty(4000, "literals").data_ptr() == address
-    assert len(memory._spare) == 2
+    assert len(memory._last) == 2
     grown = memory.empty(10**6, "literals")
-    assert list(memory._spare) == ["gradient"]
     both = memory.empty(10**6, "literals")
     assert grown.data_ptr() != both.data_ptr()
+    address = both.data_ptr()
     del grown, both
-    assert len(memory._spare["literals"]) == 4 * 10**6
+    assert memory.empty(4000, "literals").data_ptr() == address
+    assert len(memory._last["literals"][0]) == 4 * 10**6
+
+
+def test_no_python_runs_where_memory_ends(fused):
+    """A Ctrl-C that falls into a callback of the garbage collector is lost: training would go on."""
+    floats, calls = memory.empty(5000, "literals"), []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        del floats
+    finally:
+        sys.setprofile(None)
+    assert calls == []
+    assert memory._last["literals"][1]() is None  # it did end
 
 
 def test_a_gradient_stays_what_it_is_while_someone_has_it(fused):
@@ -69,7 +83,7 @@ def test_a_gradient_stays_what_it_is_while_someone_has_it(fused):
 def test_a_block_that_leaves_training_returns_the_memory(fused):
     block = DNNF(5, Layout(8))
     block(torch.randn(100, 5)).sum().backward()
-    literals = weakref.ref(memory._spare["literals"])
+    literals = weakref.ref(memory._last["literals"][0])
     block.train()
     assert literals() is not None
     block.eval()
@@ -80,11 +94,13 @@ def test_memory_that_a_graph_holds_is_returned_when_the_graph_is_gone(fused):
     block = make_block(Layout(8), 100, 5)
     expected = block.run()[1:]
     out = ops.dnnf(block.x, block.weight, block.bias, block.layout, gate=block.gate, keep=block.keep)
+    literals = weakref.ref(memory._last["literals"][0])
     ops.release()
+    assert literals() is not None
     gradients = torch.autograd.grad(out, block.inputs, block.grad, retain_graph=True)
     assert all(torch.equal(a, b) for a, b in zip(gradients, expected, strict=True))
     del out
-    assert not memory._spare
+    assert literals() is None
 
 
 def test_large_batches_and_prediction_keep_nothing(fused, monkeypatch):

@@ -263,7 +263,7 @@ def test_no_memory_of_the_steps_is_kept():
     trainer = make_trainer(max_epochs=1)
     train, _ = sources()
     trainer.fit(train)
-    assert not memory._spare
+    assert not memory._last
 
 
 def test_resuming_covers_dropout(tmp_path):

@@ -12,10 +12,11 @@ from torch import Tensor
 # Literals that fill more than this many bytes are not kept.
 MOST_BYTES = 1 << 28
 
-# The last memory of each purpose that is not needed any more: steps are alike, and to get new memory from the system
-# each time takes longer than to fill it.
+# The last memory of each purpose, and whether a tensor still has it: steps are alike, and to get new memory from the
+# system each time takes longer than to fill it. To be told when it is free, a callback would have to run wherever a
+# tensor happens to end, and a Ctrl-C that falls into such a callback is lost; so it is looked up instead.
 Purpose = Literal["literals", "gradient"]
-_spare: dict[Purpose, mmap.mmap] = {}
+_last: dict[Purpose, tuple[mmap.mmap, weakref.ref[memoryview]]] = {}
 
 
 def keeping_pays(n: int) -> bool:
@@ -33,30 +34,26 @@ def empty(n: int, purpose: Purpose) -> Tensor:
         return torch.empty(0)
     piece = _take(n * 4, purpose)
     view = memoryview(piece)
-    weakref.finalize(view, _give_back, piece, _spare, purpose).atexit = False
+    _last[purpose] = piece, weakref.ref(view)
     return torch.frombuffer(view, dtype=torch.float32, count=n)
 
 
 def release() -> None:
-    """Return the spare memory to the system; what a graph still holds follows when the graph is gone.
+    """Return the memory to the system; what a graph still holds follows when the graph is gone.
 
     A block does this when it leaves training. A loop of your own that never calls ``eval()`` may do it at its end.
     """
-    global _spare
-    _spare.clear()
-    # A new dict: memory that is out now comes back to the old one, which nobody looks at any more.
-    _spare = {}
+    _last.clear()
 
 
 def _take(size: int, purpose: Purpose) -> mmap.mmap:
-    piece = _spare.pop(purpose, None)
-    if piece is None or len(piece) < size:
-        piece = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            piece.madvise(mmap.MADV_HUGEPAGE)
+    # Out of the dict in one step, so that no two threads get the same.
+    last = _last.pop(purpose, None)
+    if last is not None:
+        piece, user = last
+        if user() is None and len(piece) >= size:
+            return piece
+    piece = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        piece.madvise(mmap.MADV_HUGEPAGE)
     return piece
-
-
-def _give_back(piece: mmap.mmap, spare: dict[Purpose, mmap.mmap], purpose: Purpose) -> None:
-    # Of two, the newer one: its size is what the steps need now.
-    spare[purpose] = piece
