@@ -81,6 +81,7 @@ def make_run_block(layout, rows, pieces, values, n_alone, *, masks="both", seed=
     x = block.x.detach()
     for at, n, kind in runs:
         place = torch.rand(rows, 1, generator=draw) * n
+        place = torch.where(torch.rand(rows, 1, generator=draw) < 0.4, place.floor(), place)  # many at a base
         inputs = (place - torch.arange(n)).clamp(0, 1) if kind == "pieces" else place.long() - 1 == torch.arange(n)
         low, high = ends[:, at : at + n]
         own = torch.where(inputs == 1, high, low + inputs.float() * (high - low))

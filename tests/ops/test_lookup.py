@@ -114,6 +114,12 @@ def test_a_row_has_as_many_entries_as_it_should():
     assert (made.n_entries, made.pays) == (4, True)
 
 
+def test_rows_that_are_mostly_at_their_low_ends_have_fewer_entries():
+    """Standardised inputs: 10 % of rows are above the low end of the pieces, 20 % at one of the values."""
+    ends = torch.tensor([[-0.1, -0.05, -0.05, -0.15], [0.9, 0.95, 0.95, 0.85]])
+    assert Runs([(0, 2, "pieces"), (2, 2, "values")], ends).n_entries == pytest.approx(2 * 0.1 + 0.2)
+
+
 @pytest.mark.parametrize(
     ("wrong", "ends"),
     [

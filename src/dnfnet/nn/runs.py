@@ -14,7 +14,7 @@ RunKind = Literal["pieces", "values"]
 KINDS: tuple[RunKind, ...] = ("pieces", "values")
 
 # A row costs its entries when it is looked up and the inputs when it is multiplied; an entry costs so many inputs.
-INPUTS_PER_ENTRY = 4
+INPUTS_PER_ENTRY = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,8 @@ class Runs:
 
     Examples
     --------
-    >>> Runs([(0, 3, "pieces"), (4, 2, "values")], torch.tensor([[0.0] * 6, [1.0] * 6])).n_entries
-    4
+    >>> Runs([(0, 3, "pieces"), (4, 2, "values")], torch.tensor([[-3.0] * 6, [1.0] * 6])).n_entries
+    4.0
     """
 
     runs: Sequence[tuple[int, int, RunKind]]
@@ -60,10 +60,20 @@ class Runs:
         return self.ends.shape[1]
 
     @property
-    def n_entries(self) -> int:
-        """How many entries a row has at most: two for pieces, one for values and for an input outside of runs."""
+    def n_entries(self) -> float:
+        """About how many entries a row has: two for pieces, one for values and for an input outside of runs.
+
+        A run whose inputs are all at their low ends has none. How many rows these are is told by the ends of inputs
+        that have mean 0: that mean is as far from the low to the high end as the mean row is.
+        """
+        low, high = self.ends
+        place = torch.where(low < 0, -low / (high - low), torch.ones(()))
         outside = self.d_in - sum(n for _, n, _ in self.runs)
-        return outside + sum(2 if kind == "pieces" else 1 for *_, kind in self.runs)
+        inside = (
+            2 * place[first] if kind == "pieces" else place[first : first + n].sum().clamp(max=1)
+            for first, n, kind in self.runs
+        )
+        return outside + float(sum(inside))
 
     @property
     def pays(self) -> bool:

@@ -46,12 +46,16 @@ struct Rows {
 // - of pieces: for k = 0, ..., n_inputs, the first k inputs at their high ends and the others at their low ends;
 // - of single values: each input alone at its high end, then all at their low ends;
 // - of an input alone: that it is 1.
+// Where all inputs of a run are at their low ends is its base. The share of the bases is in the bias, and those of the
+// other nodes are what they have more than their base: so a row whose numbers are at their bases, the zeros of a table
+// of counts, has nothing to look up. The base's own node says what it is, for what is missing must take it off again.
 struct Segment {
   enum Kind : int32_t { kPieces, kValues, kInput };
   Kind kind;
   int32_t first_input, n_inputs, first_node;
 
   int32_t n_nodes() const { return kind == kInput ? 1 : n_inputs + 1; }
+  int32_t base() const { return first_node + (kind == kValues ? n_inputs : 0); }
 };
 
 struct Nodes {
@@ -81,7 +85,7 @@ struct Entries {
 // One formula's weights for looking up, in rows of `width` literals: whole vectors of every instruction set.
 struct Lookup {
   const float* table;  // (nodes, width)
-  const float* bias;   // (width)
+  const float* bias;   // (width), with the share of the bases
   int64_t n_nodes, width;
 };
 
@@ -114,10 +118,11 @@ struct Kernels {
   // scratch: kSpan times that of forward; kept: what forward kept, or null to compute the literals again
   void (*backward)(const Formula&, const Rows&, const float* grad, const float* kept, const Gradients&, const Sums&,
                    float* scratch);
-  // From a formula's weights by input, times a factor for each, to those by node, both in rows of `width` literals.
-  void (*tabulate)(const Nodes&, int64_t width, const float* inputs, const float* factors, float* table);
-  // And back, for gradients.
-  void (*untabulate)(const Nodes&, int64_t width, const float* table, const float* factors, float* inputs);
+  // From a formula's weights by input, times a factor for each, to those by node, both in rows of `width` literals;
+  // the share of the bases is added to the bias.
+  void (*tabulate)(const Nodes&, int64_t width, const float* inputs, const float* factors, float* table, float* bias);
+  // And back, for the gradients of the weights times their factors.
+  void (*untabulate)(const Nodes&, int64_t width, const float* table, const float* bias, float* inputs);
   // Like forward, by looking up; scratch: kEntryBlocks * kRows times the literals of the largest group and the width
   void (*look_up)(const Formula&, const Lookup&, const Rows&, const Entries*, float* out, float* scratch, float* kept);
   // Like backward, by looking up; the same scratch

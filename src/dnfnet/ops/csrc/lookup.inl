@@ -1,17 +1,19 @@
 // The block by looking up, for inputs in runs: the few entries of a row pick rows of a table of weights, and the lanes
 // of the vectors are literals. From there on, as ever, they are rows.
 
-// The node at which all inputs of a run are at their low ends.
+// What a run whose inputs are all at their low ends adds to the literals.
 static void tabulate_base(const Segment& s, const float* low, int64_t width, const float* weight, const float* factors,
-                          float* base) {
+                          float* base, float* bias) {
   for (int64_t v = 0; v < width; v += kWidth) {
     Vec sum{};
     for (int32_t k = 0; k < s.n_inputs; ++k) sum = low[k] * factors[k] * load(weight + k * width + v) + sum;
     store(base + v, sum);
+    store(bias + v, load(bias + v) + sum);
   }
 }
 
-static void tabulate(const Nodes& nodes, int64_t width, const float* inputs, const float* factors, float* table) {
+static void tabulate(const Nodes& nodes, int64_t width, const float* inputs, const float* factors, float* table,
+                     float* bias) {
   for (int64_t i = 0; i < nodes.n_segments; ++i) {
     const Segment& s = nodes.segments[i];
     const float *low = nodes.low + s.first_input, *high = nodes.high + s.first_input;
@@ -21,58 +23,40 @@ static void tabulate(const Nodes& nodes, int64_t width, const float* inputs, con
       for (int64_t v = 0; v < width; v += kWidth) store(node + v, *factor * load(weight + v));
       continue;
     }
-    const bool values = s.kind == Segment::kValues;
-    float* base = values ? node + s.n_inputs * width : node;
-    tabulate_base(s, low, width, weight, factor, base);
-    for (int32_t k = 0; k < s.n_inputs; ++k, weight += width) {
-      const float *from = values ? base : node + k * width, scale = (high[k] - low[k]) * factor[k];
-      float* to = values ? node + k * width : node + (k + 1) * width;
-      for (int64_t v = 0; v < width; v += kWidth) store(to + v, scale * load(weight + v) + load(from + v));
+    tabulate_base(s, low, width, weight, factor, table + s.base() * width, bias);
+    const bool pieces = s.kind == Segment::kPieces;
+    for (int64_t v = 0; v < width; v += kWidth) {
+      Vec above{};
+      for (int32_t k = 0; k < s.n_inputs; ++k) {
+        const Vec own = (high[k] - low[k]) * factor[k] * load(weight + k * width + v);
+        above = pieces ? above + own : own;
+        store(node + (pieces ? k + 1 : k) * width + v, above);
+      }
     }
   }
 }
 
-// The gradient of a piece is its high end times the nodes above it, and its low end times the nodes below.
-static void untabulate_pieces(const Segment& s, const float* low, const float* high, int64_t width, const float* node,
-                              const float* factors, float* weight) {
-  for (int64_t v = 0; v < width; v += kWidth) {
-    Vec below{}, above{};
-    for (int32_t k = 0; k < s.n_inputs; ++k) {
-      below += load(node + k * width + v);
-      store(weight + k * width + v, low[k] * below);
-    }
-    for (int32_t k = s.n_inputs - 1; k >= 0; --k) {
-      above += load(node + (k + 1) * width + v);
-      float* to = weight + k * width + v;
-      store(to, factors[k] * (high[k] * above + load(to)));
-    }
-  }
-}
-
-static void untabulate_values(const Segment& s, const float* low, const float* high, int64_t width, const float* node,
-                              const float* factors, float* weight) {
-  for (int64_t v = 0; v < width; v += kWidth) {
-    Vec total{};
-    for (int32_t k = 0; k <= s.n_inputs; ++k) total += load(node + k * width + v);
-    for (int32_t k = 0; k < s.n_inputs; ++k) {
-      const Vec own = load(node + k * width + v);
-      store(weight + k * width + v, factors[k] * (high[k] * own + low[k] * (total - own)));
-    }
-  }
-}
-
-static void untabulate(const Nodes& nodes, int64_t width, const float* table, const float* factors, float* inputs) {
+// An input's gradient is its low end times that of the base, and from there to its high end that of the nodes above.
+static void untabulate(const Nodes& nodes, int64_t width, const float* table, const float* bias, float* inputs) {
   for (int64_t i = 0; i < nodes.n_segments; ++i) {
     const Segment& s = nodes.segments[i];
     const float *low = nodes.low + s.first_input, *high = nodes.high + s.first_input;
-    const float *node = table + s.first_node * width, *factor = factors + s.first_input;
-    float* weight = inputs + s.first_input * width;
-    if (s.kind == Segment::kPieces)
-      untabulate_pieces(s, low, high, width, node, factor, weight);
-    else if (s.kind == Segment::kValues)
-      untabulate_values(s, low, high, width, node, factor, weight);
-    else
-      for (int64_t v = 0; v < width; v += kWidth) store(weight + v, *factor * load(node + v));
+    const float *node = table + s.first_node * width, *base = table + s.base() * width;
+    float* input = inputs + s.first_input * width;
+    if (s.kind == Segment::kInput) {
+      for (int64_t v = 0; v < width; v += kWidth) store(input + v, load(node + v));
+      continue;
+    }
+    const bool pieces = s.kind == Segment::kPieces;
+    for (int64_t v = 0; v < width; v += kWidth) {
+      const Vec all = load(bias + v) + load(base + v);
+      Vec above{};
+      for (int32_t k = s.n_inputs - 1; k >= 0; --k) {
+        const Vec own = load(node + (pieces ? k + 1 : k) * width + v);
+        above = pieces ? above + own : own;
+        store(input + k * width + v, low[k] * all + (high[k] - low[k]) * above);
+      }
+    }
   }
 }
 

@@ -23,17 +23,23 @@ class Tabulator {
     transpose(n, p_.d_in, p_.weight + first * p_.d_in, p_.d_in, inputs_.data(), width);
     open(formula);
     table.table_.resize(size(nodes_.n_nodes * width));
-    k_.tabulate(nodes_, width, inputs_.data(), factors_.data(), table.table_.data());
+    k_.tabulate(nodes_, width, inputs_.data(), factors_.data(), table.table_.data(), table.bias_.data());
   }
 
-  // From gradients by node to those of the dense weights and of the gate.
-  void write_gradients(int64_t formula, int64_t width, const float* table, const DenseGradients& out) {
+  // From gradients by node, and those of the bias, to those of the dense weights and of the gate.
+  void write_gradients(int64_t formula, int64_t width, const float* table, const float* bias,
+                       const DenseGradients& out) {
     inputs_.resize(size(p_.d_in * width));
-    if (out.gate) write_gate(formula, width, table, out.gate + formula * p_.d_in);
+    k_.untabulate(nodes_, width, table, bias, inputs_.data());
+    const int64_t first = first_literal(formula) * p_.d_in, n = n_literals(formula);
+    transpose(p_.d_in, n, inputs_.data(), width, out.weight + first, p_.d_in);
+    if (!p_.keep && !p_.gate) return;
     open(formula);
-    k_.untabulate(nodes_, width, table, factors_.data(), inputs_.data());
-    transpose(p_.d_in, n_literals(formula), inputs_.data(), width, out.weight + first_literal(formula) * p_.d_in,
-              p_.d_in);
+    float* gate = out.gate ? out.gate + formula * p_.d_in : nullptr;
+    if (gate) std::fill(gate, gate + p_.d_in, 0.0f);
+    for (int64_t l = 0; l < n; ++l) close_row(first + l * p_.d_in, out.weight + first + l * p_.d_in, gate);
+    if (gate && p_.keep)
+      for (int64_t j = 0; j < p_.d_in; ++j) gate[j] = p_.keep[formula * p_.d_in + j] ? gate[j] : 0;
   }
 
  private:
@@ -49,15 +55,12 @@ class Tabulator {
     }
   }
 
-  void write_gate(int64_t formula, int64_t width, const float* table, float* gate) {
-    factors_.assign(size(p_.d_in), 1.0f);
-    k_.untabulate(nodes_, width, table, factors_.data(), inputs_.data());
-    std::fill(gate, gate + p_.d_in, 0.0f);
-    for (int64_t l = 0; l < n_literals(formula); ++l) {
-      const float* weight = p_.weight + (first_literal(formula) + l) * p_.d_in;
-      for (int64_t j = 0; j < p_.d_in; ++j)
-        if (!p_.keep || p_.keep[formula * p_.d_in + j]) gate[j] += inputs_[size(j * width + l)] * weight[j];
-    }
+  // One literal's gradient, from that of its weights times the factors to that of the weights.
+  void close_row(int64_t at, float* row, float* gate) const {
+    const float *weight = p_.weight + at, *factor = factors_.data();
+    if (gate)
+      for (int64_t j = 0; j < p_.d_in; ++j) gate[j] += row[j] * weight[j];
+    for (int64_t j = 0; j < p_.d_in; ++j) row[j] *= factor[j];
   }
 
   const Kernels& k_;
@@ -87,17 +90,19 @@ class LookBack {
     const LookupGradients sums{by_node_.data(), lanes_.data(), bias_.data()};
     k_.look_back(table_.formula(), table_.view(nodes_), rows, entries, grad, kept, sums, scratch_.data());
     write_bias(formula);
-    tabulator_.write_gradients(formula, table_.width(), by_node_.data(), out_);
+    tabulator_.write_gradients(formula, table_.width(), by_node_.data(), of_literals_.data(), out_);
   }
 
  private:
   void write_bias(int64_t formula) {
+    of_literals_.assign(size(table_.width()), 0.0f);
     const Formula f = table_.formula();
     for (int32_t i = 0; i < f.n_groups; ++i) {
       const Group& g = f.groups[i];
-      std::copy_n(bias_.data() + g.first_block * kLits, g.n_literals,
-                  out_.bias + starts_.literal[size(formula)] + g.first_literal);
+      std::copy_n(bias_.data() + g.first_block * kLits, g.n_literals, of_literals_.data() + g.first_literal);
     }
+    const int64_t first = starts_.literal[size(formula)];
+    std::copy_n(of_literals_.data(), starts_.literal[size(formula + 1)] - first, out_.bias + first);
   }
 
   const Kernels& k_;
@@ -107,7 +112,7 @@ class LookBack {
   const DenseGradients& out_;
   Tabulator tabulator_;
   FormulaTable table_;
-  Buffer scratch_, by_node_, lanes_, bias_;
+  Buffer scratch_, by_node_, lanes_, bias_, of_literals_;
 };
 
 // The batch without its numbers, which are entries.

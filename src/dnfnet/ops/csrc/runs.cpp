@@ -33,16 +33,18 @@ class Found {
   void add_segment(const Nodes& nodes, const Segment& s, const float* x) {
     x += s.first_input;
     if (s.kind == Segment::kInput) return add(s.first_node, *x);
-    // A missing value is at the mean of each input, which is 0.
-    if (std::all_of(x, x + s.n_inputs, [](float value) { return value == 0; })) return;
+    // A missing value is at the mean of each input, which is 0, and not at the base.
+    if (std::all_of(x, x + s.n_inputs, [](float value) { return value == 0; })) return add(s.base(), -1);
     const float *low = nodes.low + s.first_input, *high = nodes.high + s.first_input;
-    float rest = 1;
+    float here = place(*x, *low, *high);
     for (int32_t k = 0; k < s.n_inputs; ++k) {
-      const float at = place(x[k], low[k], high[k]);
-      add(s.first_node + k, s.kind == Segment::kPieces ? rest - at : at);
-      rest = s.kind == Segment::kPieces ? at : rest - at;
+      const float next = k + 1 < s.n_inputs ? place(x[k + 1], low[k + 1], high[k + 1]) : 0;
+      if (s.kind == Segment::kPieces)
+        add(s.first_node + k + 1, here - next);
+      else
+        add(s.first_node + k, here);
+      here = next;
     }
-    add(s.first_node + s.n_inputs, rest);
   }
 
   void add(int32_t node, float factor) {
