@@ -109,6 +109,29 @@ def test_steps_are_shared_where_rows_are_few():
     assert not choose_settings(DNFNetRegressor(shared_steps=False), 100, 4, 0).shared_steps
 
 
+def test_large_tables_of_several_classes_are_trained_without_some_numbers():
+    auto = DNFNetClassifier()
+    tables = [(3999, 20, 9), (4000, 20, 3), (4000, 19, 3), (4000, 20, 2), (10**5, 100, 0)]
+    assert [choose_settings(auto, *table).dropout for table in tables] == [0, 0.05, 0, 0, 0]
+    assert choose_settings(auto, 4000, 20, 3, stream=True).dropout == 0
+    assert choose_settings(DNFNetClassifier(dropout=0.2), 100, 10, 2, stream=True).dropout == 0.2
+    assert choose_settings(DNFNetClassifier(dropout=0), 4000, 20, 3).dropout == 0
+    assert DNFNetClassifier.paper(n_formulas=24, beta=0.7).dropout == 0
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_what_is_left_out_changes_the_training(way):
+    """Of nearly no number the network learns nothing; the validation rows and those to predict are whole."""
+    sure = []
+    for share in (0.0, 0.99):
+        model = DNFNetClassifier(**{**SMALL, "max_epochs": 40}, dropout=share, batch_size=30)
+        for _ in range(1 if way == "fit" else 40):
+            getattr(model, way)(X, (X[:, 0] > 0).astype(int))
+        sure.append(np.abs(model.predict_proba(X)[:, 1] - 0.5).mean())
+    assert sure[0] > 0.4
+    assert sure[1] < 0.3
+
+
 def test_formulas_that_sixteen_does_not_divide_are_one_group():
     assert choose_settings(DNFNetClassifier(n_formulas=10), 100, 4, 2).n_groups == 1
 

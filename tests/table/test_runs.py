@@ -64,3 +64,42 @@ def test_without_pieces_only_categories_are_runs():
     runs, ends = TableEncoder(min_level_rows=1).fit(table).runs
     assert [tuple(run) for run in runs] == [(1, 2, "values")]
     assert ends.tolist() == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+
+
+def test_the_numbers_are_columns_dates_parts_and_means():
+    draw = np.random.default_rng(0)
+    user = draw.integers(0, 2000, 6000)
+    table = pd.DataFrame(
+        {
+            "x": draw.normal(size=6000),
+            "grade": draw.integers(0, 6, 6000),
+            "when": pd.date_range("2024-01-01", periods=6000, freq="31h"),
+            "level": draw.choice(["a", "b"], 6000),
+            "flag": draw.random(6000) < 0.3,
+            "user": user,
+        }
+    )
+    target = (draw.normal(size=2000)[user] + 0.1 * draw.normal(size=6000)).astype(np.float32)
+    fitted = TableEncoder(pieces=5, datetimes="expand").fit(table, None, target)
+    x, grade, when, level, flag, user = fitted.schema.columns
+    assert grade.n_single_values
+    assert user.n_mean_pieces > 1
+    expected, count = [], 0
+    for column in (x, grade, when, level, flag, user):
+        own = []
+        for n in column.pieces:
+            own += [count] * n
+            count += 1
+        own += [-1] * (column.n_own_inputs - len(own))
+        own += [count] * column.n_mean_pieces
+        count += column.n_mean_pieces > 0
+        expected += own
+    assert fitted.input_numbers.tolist() == expected
+    assert count == 2 + len(when.parts) + 2
+
+
+def test_a_column_that_is_standardised_is_a_number():
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "level": ["a", "b", "a", "b"], "y": [1.0, None, 0.0, 0.0]})
+    encoder = TableEncoder(min_level_rows=1).fit(table)
+    assert encoder.encoded_names[-1] == "y is missing"
+    assert encoder.input_numbers.tolist() == [0, -1, -1, 1, -1]

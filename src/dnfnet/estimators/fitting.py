@@ -12,7 +12,7 @@ import torch
 from dnfnet.estimators.predicting import ROWS_PER_BATCH
 from dnfnet.estimators.rows import Rows
 from dnfnet.nn import DNFNet, Ensemble, nets_of
-from dnfnet.training import ProgressBar, TimeLimit, Trainer
+from dnfnet.training import BatchSource, DropoutSource, ProgressBar, TimeLimit, Trainer
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -44,7 +44,7 @@ def train_networks(model: BaseDNFNet, parts: Iterable[tuple[Rows, Rows]], genera
             left = (model.time_limit - (time.monotonic() - started)) / (len(nets) - len(trainers))
         steps_per_epoch = -(-train.n_rows // model.settings_.batch_size)
         trainer = make_trainer(model, net, generator, steps_per_epoch, number=len(trainers) + 1, time_limit=left)
-        source = train.source(model.settings_.batch_size)
+        source = source_of(model, train)
         try:
             trainer.fit(source, valid.source(ROWS_PER_BATCH) if valid.n_rows else None)
         except KeyboardInterrupt:
@@ -59,6 +59,12 @@ def train_networks(model: BaseDNFNet, parts: Iterable[tuple[Rows, Rows]], genera
     if len(trainers) < len(nets):
         model.network_ = Ensemble(nets[: len(trainers)])
     keep(model, trainers)
+
+
+def source_of(model: BaseDNFNet, rows: Rows) -> BatchSource:
+    """Batches of rows to train on, without the share of their numbers that the settings leave out."""
+    source, share = rows.source(model.settings_.batch_size), model.settings_.dropout
+    return DropoutSource(source, torch.from_numpy(model.encoder_.input_numbers), share) if share else source
 
 
 def make_trainer(

@@ -34,6 +34,7 @@ SHARED: dict[str, list[Any]] = {
     "schedule": [StrOptions({"cosine", "plateau"})],
     "weight_decay": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({"auto"})],
     "shared_steps": ["boolean", "array-like", StrOptions({"auto"})],
+    "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     "together": [Interval(Real, 0, 1, closed="both")],
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

@@ -17,6 +17,7 @@ PAPER: dict[str, Any] = {
     "schedule": "plateau",
     "weight_decay": 0.0,
     "shared_steps": False,
+    "dropout": 0.0,
     "together": 0.0,
     "batch_size": 2048,
     "max_epochs": 1000,

@@ -42,9 +42,9 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
     n_formulas, n_groups, n_ensemble, pieces, single_values, value_means, beta, conjunctions, lengths, keep_probs, \
-localization, structure, learning_rate, schedule, weight_decay, shared_steps, together, batch_size, max_epochs, \
-patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, random_state, \
-verbose, device
+localization, structure, learning_rate, schedule, weight_decay, shared_steps, dropout, together, batch_size, \
+max_epochs, patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, \
+random_state, verbose, device
         As in `DNFNetClassifier`.
 
     Attributes
@@ -89,6 +89,7 @@ feature_selection_
         schedule: Literal["cosine", "plateau"] = "cosine",
         weight_decay: float | Sequence[float] | Literal["auto"] = "auto",
         shared_steps: bool | Sequence[bool] | Literal["auto"] = "auto",
+        dropout: float | Literal["auto"] = "auto",
         together: float = 0.5,
         batch_size: int | Literal["auto"] = "auto",
         max_epochs: int | Literal["auto"] = "auto",
@@ -122,6 +123,7 @@ feature_selection_
             schedule=schedule,
             weight_decay=weight_decay,
             shared_steps=shared_steps,
+            dropout=dropout,
             together=together,
             batch_size=batch_size,
             max_epochs=max_epochs,

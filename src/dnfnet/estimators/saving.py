@@ -43,6 +43,7 @@ EARLIER = {
     "schedule": "plateau",
     "weight_decay": 0.0,
     "shared_steps": False,
+    "dropout": 0.0,
     "together": 0.0,
     "calibrate": False,
     "value_means": False,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim import Optimizer
 
-from dnfnet.estimators.fitting import keep, make_trainer
+from dnfnet.estimators.fitting import keep, make_trainer, source_of
 from dnfnet.estimators.rows import Rows
 from dnfnet.exceptions import InvalidParameterError
-from dnfnet.training import TensorSource, Trainer
+from dnfnet.training import BatchSource, Trainer
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -30,7 +30,7 @@ def one_pass(model: BaseDNFNet, rows: Rows, stream: dict[str, Any]) -> dict[str,
     )
     if "optimizer" in stream:
         _go_on(trainer.optimizer, stream["optimizer"])
-    _train(trainer, rows.source(model.settings_.batch_size))
+    _train(trainer, source_of(model, rows))
     keep(model, [trainer])
     return {"optimizer": trainer.optimizer.state_dict(), "generator": generator.get_state()}
 
@@ -48,7 +48,7 @@ def _go_on(optimizer: Optimizer, state: dict[str, Any]) -> None:
         group.update(own)
 
 
-def _train(trainer: Trainer, source: TensorSource) -> None:
+def _train(trainer: Trainer, source: BatchSource) -> None:
     """One epoch between the callbacks' start and end; if it fails, the weights are those from before."""
     started = time.perf_counter()
     trainer.notify("on_fit_start")

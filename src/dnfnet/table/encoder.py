@@ -16,7 +16,7 @@ from dnfnet.table.gain import Target
 from dnfnet.table.matching import check_kind, match_columns, raise_retyped
 from dnfnet.table.notes import Notes
 from dnfnet.table.pieces import are_pieces
-from dnfnet.table.runs import Run, runs_of
+from dnfnet.table.runs import Run, numbers_of, runs_of
 from dnfnet.table.scaling import LIMIT
 from dnfnet.table.schema import Column, Scale, Schema
 from dnfnet.table.single_values import are_single_values
@@ -218,6 +218,11 @@ class TableEncoder:
     def input_deviations(self) -> NDArray[np.float64]:
         """The deviation of each encoded input in ``fit``, as far as its scale tells: see `dnfnet.table.deviations`."""
         return deviations_of(self.schema.columns, self._scales)
+
+    @property
+    def input_numbers(self) -> NDArray[np.int64]:
+        """Which number each encoded input is a part of, or -1: see `dnfnet.table.runs`."""
+        return numbers_of(self.schema.columns)
 
     @property
     def runs(self) -> tuple[list[Run], NDArray[np.float32]]:

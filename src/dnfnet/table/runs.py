@@ -41,6 +41,18 @@ def runs_of(columns: Sequence[Column], scales: Sequence[Sequence[Scale]]) -> tup
     return runs, ends
 
 
+def numbers_of(columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Which number each input is a part of, counted over all columns: -1 for what says a value or a level by itself."""
+    numbers = np.full(sum(column.n_inputs for column in columns), -1)
+    count, start = 0, 0
+    for column in columns:
+        for place in (*column.number_inputs, column.mean_inputs):
+            numbers[start + place.start : start + place.stop] = count
+            count += place.stop > place.start
+        start += column.n_inputs
+    return numbers
+
+
 def _column_runs(column: Column) -> list[Run]:
     means = [Run(column.n_own_inputs, column.n_mean_pieces, "pieces")] if column.n_mean_pieces else []
     return _own_runs(column) + means

@@ -1,6 +1,7 @@
 """Training by the paper's rules: the loop, its rules, and what can watch it. It sees tensors, never a table."""
 
 from dnfnet.training.callbacks import Callback, Checkpoint, ProgressBar, TimeLimit, resume
+from dnfnet.training.dropout import DropoutSource
 from dnfnet.training.history import History
 from dnfnet.training.metrics import METRICS, Metric
 from dnfnet.training.objectives import (
@@ -31,6 +32,7 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "CustomLoss",
+    "DropoutSource",
     "History",
     "LiteralAdamW",
     "LossFunction",
