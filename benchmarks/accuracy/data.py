@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.accuracy.packaged import MAY_CHOOSE, ONLY_JUDGE, PACKAGED, REALS_MAY_CHOOSE, REALS_ONLY_JUDGE
+from benchmarks.accuracy.packaged import MAY_CHOOSE, ONLY_JUDGE, PACKAGED, REALS_MAY_CHOOSE, REALS_ONLY_JUDGE, WIDE
 from dnfnet.exceptions import DatasetUnavailableError, InvalidParameterError
 from dnfnet.paper.datasets import DATASETS, DatasetSpec, prepare
 from dnfnet.paper.partitions import stored_partitions
@@ -54,6 +54,7 @@ GROUPS = {
     "only-judge": ONLY_JUDGE,
     "reals-may-choose": REALS_MAY_CHOOSE,
     "reals-only-judge": REALS_ONLY_JUDGE,
+    "wide": WIDE,
 }
 
 

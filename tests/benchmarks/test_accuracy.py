@@ -250,7 +250,7 @@ def test_the_rules_are_asked_for_the_shape_that_a_packaged_table_has():
 def test_words_for_several_tables():
     assert named_tables(None) == named_tables(["files"]) == list(FILES)
     assert named_tables(["eye", "files", "vowel"]) == ["eye", *(name for name in FILES if name != "eye"), "vowel"]
-    choose = {*GROUPS["may-choose"], *GROUPS["reals-may-choose"]}
+    choose = {*GROUPS["may-choose"], *GROUPS["reals-may-choose"], *GROUPS["wide"]}
     judge = {*GROUPS["only-judge"], *GROUPS["reals-only-judge"]}
     assert choose | judge == set(PACKAGED)
     assert not choose & judge

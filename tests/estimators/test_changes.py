@@ -48,6 +48,7 @@ def test_kinds_of_many_rows_give_their_share_and_the_others_go_whole():
         {"pieces": 3},
         {"single_values": False},
         {"value_means": False},
+        {"screening": False},
         {"localization": "gaussian"},
         {"keep_probs": None},
         {"structure": "dense"},

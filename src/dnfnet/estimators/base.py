@@ -33,7 +33,7 @@ from dnfnet.estimators.split import split_kinds
 from dnfnet.estimators.streaming import one_pass
 from dnfnet.exceptions import InvalidParameterError, naming
 from dnfnet.nn import Beta, DNFNet, Ensemble, nets_of
-from dnfnet.table import Schema, Source, TableEncoder, gathered_notes
+from dnfnet.table import Schema, Source, TableEncoder, gathered_notes, telling_columns
 from dnfnet.training import Callback, CustomLoss, History, MetricChoice, Objective
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
         value_means: bool = True,
+        screening: bool = True,
         beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -87,6 +88,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         self.pieces = pieces
         self.single_values = single_values
         self.value_means = value_means
+        self.screening = screening
         self.beta = beta
         self.conjunctions = conjunctions
         self.lengths = lengths
@@ -218,7 +220,8 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
         n_rows, numbers = table.shape[0], self._target_numbers(y)
         one_batch = is_one_batch(self.batch_size, n_rows)
         kinds = distinct_rows(table, numbers) if one_batch else np.arange(n_rows)
-        self._set_settings(table.shape, numbers, fresh, n_distinct=len(np.unique(kinds)))
+        n_distinct = len(np.unique(kinds))
+        self._set_settings(table.shape, numbers, fresh, n_distinct=n_distinct)
         weight = self._weigh(y, weight, learn=True)
         fraction = self.settings_.validation_fraction if eval_set is None else 0.0
         splits = [split_kinds(kinds, fraction, random, self._strata(numbers)) for _ in range(self.n_ensemble)]
@@ -229,7 +232,12 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             # One row of each kind, so that no order of adding up makes another scale.
             self._learn_target(y[first_of_each(kinds)], total_weights(kinds, train_weight))
             self._objective()  # a metric that cannot be is told of before the table is encoded
-            self._learn_table(table, train_weight, self.target_.encode(y))
+            target, columns = self.target_.encode(y), None
+            if self.screening and self.settings_.pieces > 1:
+                columns = telling_columns(table, train_weight, target)
+                if len(columns) < table.shape[1]:
+                    self._set_settings((n_rows, len(columns)), numbers, fresh, n_distinct=n_distinct)
+            self._learn_table(table, train_weight, target, columns)
         else:
             self._check_target(y)
         # What only the rows to stop by have is no news to the user.
@@ -275,7 +283,9 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             target = self.target_.encode(y)
             return Rows(self.encoder_.transform(table), target, self._weigh(y, weight, learn=False))
 
-    def _learn_table(self, table: Source, weight: NDArray | None, target: NDArray) -> None:
+    def _learn_table(
+        self, table: Source, weight: NDArray | None, target: NDArray, columns: NDArray[np.intp] | None = None
+    ) -> None:
         encoder = TableEncoder(
             pieces=self.settings_.pieces,
             single_values=self.single_values,
@@ -284,7 +294,7 @@ class BaseDNFNet(BaseEstimator, metaclass=ABCMeta):
             extra_columns=self.extra_columns,
         )
         with gathered_notes([]):  # of the same table tells its transform
-            self.encoder_ = encoder.fit(table, weight, target)
+            self.encoder_ = encoder.fit(table, weight, target, columns)
         self._set_names()
 
     def _start(self, generator: torch.Generator) -> None:

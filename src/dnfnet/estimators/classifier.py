@@ -57,13 +57,16 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
         through that range, standardised. "auto" makes 512 of all columns, or a quarter of the number of rows, at
-        least 4 and at most 32 of each; 1 is plain standardisation.
+        least 4 (of more than 128 columns 2) and at most 32 of each; 1 is plain standardisation, without what follows.
     single_values : bool
         Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
         whole numbers if they are few, else where these tell of the target what finer pieces would not.
     value_means : bool
         Whether a column of more values than get inputs, such as an identifier or a name, also gets pieces of the mean
         target of other rows with its value, where these tell of the target; for two classes, and for a real target.
+    screening : bool
+        Whether, of more than 128 columns, those are left out that tell nothing of the target by themselves; 128 stay at
+        the least, and in ``partial_fit`` all do.
     beta : float, sequence of float or None, or None
         Strength of the trainable feature selection, lower is sparser; ``None`` leaves it out. Of several, the ``i``-th
         group of formulas takes the ``i``-th, cyclically: with ``(None, 0.7)`` every second group selects, and a network
@@ -174,6 +177,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
         value_means: bool = True,
+        screening: bool = True,
         beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -208,6 +212,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
             pieces=pieces,
             single_values=single_values,
             value_means=value_means,
+            screening=screening,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,

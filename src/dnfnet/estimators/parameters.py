@@ -24,6 +24,7 @@ SHARED: dict[str, list[Any]] = {
     "pieces": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "single_values": ["boolean"],
     "value_means": ["boolean"],
+    "screening": ["boolean"],
     "beta": [Interval(Real, 0, None, closed="neither"), "array-like", None],
     "conjunctions": ["array-like"],
     "lengths": ["array-like"],
@@ -69,8 +70,8 @@ MOST_BETA = float(np.finfo(np.float32).max) ** 0.5
 
 # What a network is built from, and cannot be changed once it is there.
 STRUCTURE = (
-    *("n_formulas", "n_groups", "n_ensemble", "pieces", "single_values", "value_means", "beta", "conjunctions"),
-    *("lengths", "keep_probs", "localization", "structure"),
+    *("n_formulas", "n_groups", "n_ensemble", "pieces", "single_values", "value_means", "screening", "beta"),
+    *("conjunctions", "lengths", "keep_probs", "localization", "structure"),
 )
 
 

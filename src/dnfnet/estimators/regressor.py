@@ -41,10 +41,10 @@ class DNFNetRegressor(RegressorMixin, BaseDNFNet):
     metric : {"rmse", "mae", "r2", "pinball", "poisson_deviance"}, Metric, callable or None
         The validation score; ``None`` is RMSE, pinball loss for quantiles, and Poisson deviance for counts. Of a
         function ``(prediction, target, weight) -> float`` lower is better; `dnfnet.training.Metric` says its direction.
-    n_formulas, n_groups, n_ensemble, pieces, single_values, value_means, beta, conjunctions, lengths, keep_probs, \
-localization, structure, learning_rate, schedule, weight_decay, shared_steps, dropout, together, batch_size, \
-max_epochs, patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, warm_start, \
-random_state, verbose, device
+    n_formulas, n_groups, n_ensemble, pieces, single_values, value_means, screening, beta, conjunctions, lengths, \
+keep_probs, localization, structure, learning_rate, schedule, weight_decay, shared_steps, dropout, together, \
+batch_size, max_epochs, patience, lr_patience, validation_fraction, datetimes, extra_columns, time_limit, callbacks, \
+warm_start, random_state, verbose, device
         As in `DNFNetClassifier`.
 
     Attributes
@@ -79,6 +79,7 @@ feature_selection_
         pieces: int | Literal["auto"] = "auto",
         single_values: bool = True,
         value_means: bool = True,
+        screening: bool = True,
         beta: Beta = (None, 0.7),
         conjunctions: Sequence[int] = (6, 9, 12, 15),
         lengths: Sequence[int] = (2, 4, 6),
@@ -113,6 +114,7 @@ feature_selection_
             pieces=pieces,
             single_values=single_values,
             value_means=value_means,
+            screening=screening,
             beta=beta,
             conjunctions=conjunctions,
             lengths=lengths,

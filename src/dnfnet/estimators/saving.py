@@ -47,6 +47,7 @@ EARLIER = {
     "together": 0.0,
     "calibrate": False,
     "value_means": False,
+    "screening": False,
 }
 # Arguments that earlier files have and that are gone; they concerned the start of training only.
 GONE = ("literal_init",)

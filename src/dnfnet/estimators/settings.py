@@ -2,8 +2,10 @@
 
 The rules, with n rows given to ``fit``, those that it sets aside to stop by among them:
 
+- of more than 128 columns, those that tell nothing of the target by themselves do not count here, nor are they used:
+  see `dnfnet.table.screening`. Not in a stream of rows;
 - a numeric column becomes as many pieces as make 512 of all columns, or a quarter as many as there are distinct
-  rows if that is less; at least 4 and at most 32;
+  rows if that is less; at least 4 and at most 32, but of more than 128 columns what makes 512 will do, or 2;
 - 128 formulas below 4,000 rows and 256 from there on, or 512 for more than two classes;
 - groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
   each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
@@ -40,7 +42,7 @@ LEAST_GROUP, LARGEST_GROUP = 16, 64
 PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
-INPUTS, ROWS_PER_INPUT = 512, 4
+INPUTS, ROWS_PER_INPUT, LEAST_PIECES = 512, 4, 4
 VALIDATION_ROWS, LEAST_FRACTION, MOST_FRACTION = 2500, 1 / 32, 1 / 8
 FREE_DECAY = 0.05
 DROPOUT, MANY_COLUMNS = 0.05, 20
@@ -142,7 +144,8 @@ def _batch(n_rows: int) -> int:
 
 
 def _pieces(n_distinct: int, n_columns: int) -> int:
-    return max(4, min(INPUTS // n_columns, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
+    most = INPUTS // n_columns
+    return max(min(LEAST_PIECES, max(2, most)), min(most, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
 
 
 def _validation(n_rows: int) -> float:

@@ -4,6 +4,7 @@ from dnfnet.table.encoder import TableEncoder
 from dnfnet.table.files import count_rows, iter_tables, read_table, write_table
 from dnfnet.table.notes import gathered_notes
 from dnfnet.table.schema import Column, Schema
+from dnfnet.table.screening import telling_columns
 from dnfnet.table.sources import Source, open_table, refuse_duplicates, refuse_empty
 from dnfnet.table.weights import check_weights
 
@@ -20,5 +21,6 @@ __all__ = [
     "read_table",
     "refuse_duplicates",
     "refuse_empty",
+    "telling_columns",
     "write_table",
 ]

@@ -106,7 +106,9 @@ class TableEncoder:
         self.single_values = bool(single_values)
         self.value_means = bool(value_means)
 
-    def fit(self, X: Any, sample_weight: Any = None, target: Target | None = None) -> TableEncoder:
+    def fit(
+        self, X: Any, sample_weight: Any = None, target: Target | None = None, columns: NDArray[np.intp] | None = None
+    ) -> TableEncoder:
         """Learn what the columns are and how to encode them.
 
         Parameters
@@ -119,6 +121,8 @@ class TableEncoder:
         target : array of shape (n_rows,) or (n_rows, outputs), optional
             Numbers of classes, or real numbers. Single numbers of a column then get inputs only if they tell of it
             what the column's pieces do not, and values may get their means of it.
+        columns : array of int, optional
+            Positions of the columns to use: what the others hold does not matter, now or later.
 
         Returns
         -------
@@ -133,22 +137,26 @@ class TableEncoder:
         notes = Notes()
         rule = self._rule(float(weights.sum()) if weights is not None else source.shape[0])
         names = source.names or [f"x{i}" for i in range(source.shape[1])]
-        columns: list[Column] = []
+        became: list[Column] = []
         scales: list[list[Scale]] = []
+        used = set(range(len(names)) if columns is None else columns.tolist())
         for index, name in enumerate(names):
-            values = source.values(index, name)
-            if values.kind == "datetime" and self.datetimes == "refuse":
-                raise _datetime_refused(name, values.dtype)
-            column, column_scales = fit_column(name, values, weights, target, rule, notes)
-            columns.append(column)
+            column = Column(name, "unused")
+            column_scales: list[Scale] = []
+            if index in used:
+                values = source.values(index, name)
+                if values.kind == "datetime" and self.datetimes == "refuse":
+                    raise _datetime_refused(name, values.dtype)
+                column, column_scales = fit_column(name, values, weights, target, rule, notes)
+            became.append(column)
             scales.append(column_scales)
-        columns, scales = without_rarest(columns, scales, source.shape[0])
+        became, scales = without_rarest(became, scales, source.shape[0])
         means: dict[int, ValueMeans] = {}
         if self.value_means and self.pieces > 1:
-            read = [partial(source.values, i, column.name, column.mixed) for i, column in enumerate(columns)]
-            columns, scales, means = add_value_means(columns, scales, read, weights, target, self.pieces)
+            read = [partial(source.values, i, column.name, column.mixed) for i, column in enumerate(became)]
+            became, scales, means = add_value_means(became, scales, read, weights, target, self.pieces)
         naming: Naming = "positions" if source.names is None else "strings" if source.all_strings else "other"
-        self._set_fitted(Schema(tuple(columns)), scales, naming, means)
+        self._set_fitted(Schema(tuple(became)), scales, naming, means)
         notes.tell()
         return self
 

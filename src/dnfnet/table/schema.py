@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from dnfnet.table.dates import PARTS
 
-Kind = Literal["numeric", "boolean", "category", "datetime", "empty"]
+Kind = Literal["numeric", "boolean", "category", "datetime", "empty", "unused"]
 
 
 class Scale(NamedTuple):
@@ -40,7 +40,8 @@ class Column:
     name : str
         The column's name; ``x0``, ``x1``, ... for an array.
     kind : str
-        ``numeric``, ``boolean``, ``category``, ``datetime`` or ``empty`` (not a single value in fit).
+        ``numeric``, ``boolean``, ``category``, ``datetime``, ``empty`` (not a single value in fit) or ``unused``
+        (whatever it holds: see `dnfnet.table.screening`).
     inputs : tuple of str
         One readable name per encoded input.
     n_missing, n_infinite : int
@@ -118,6 +119,7 @@ class Column:
             "category": self._category_became,
             "datetime": self._datetime_became,
             "empty": lambda: f"left out: no {'finite ' if self.n_infinite else ''}value in fit",
+            "unused": lambda: "left out: tells nothing of the target",
         }[self.kind]()
         words = f"{words}, missing or not" if self.has_indicator else words
         return f"{words}, mean target in {_in_pieces(self.n_mean_pieces)}" if self.n_mean_pieces else words
@@ -137,7 +139,7 @@ class Column:
             return False
         if self.n_mean_pieces and not (self.n_mean_pieces > 0 and self.kind in ("numeric", "category")):
             return False
-        own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0}
+        own = {"numeric": 1, "boolean": 1, "datetime": len(self.parts), "empty": 0, "unused": 0}
         own["category"] = len(self.levels) + self.has_other
         own |= {self.kind: sum(self.pieces) + self.n_single_values} if self.pieces else {}
         return self.n_own_inputs == own.get(self.kind, -2) + self.has_indicator and set(self.parts) <= set(PARTS)
