@@ -53,7 +53,8 @@ def _gain(values: Values, weights: Floats | None, target: Target) -> float:
         return np.inf
     groups = values.data if values.kind == "category" else _ranges(values.data, weights)
     n_groups = len(np.unique(groups))
-    return value_gain(groups, weights, target, np.empty((n_groups, 0))) if n_groups > 1 else -np.inf
+    gain = value_gain(groups, weights, target, np.empty((n_groups, 0))) if n_groups > 1 else 0.0
+    return gain or -np.inf  # exactly 0 if there was nothing to compare: one group, or a group for each row
 
 
 def _ranges(numbers: Floats, weights: Floats | None) -> NDArray[np.intp]:
