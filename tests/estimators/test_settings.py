@@ -30,7 +30,7 @@ def test_the_rules(n_rows, n_columns, n_classes):
     assert settings.n_formulas % settings.n_groups == 0
     assert settings.n_formulas // settings.n_groups == 16
     assert (settings.batch_size == n_rows) == (n_rows <= 1024)
-    least = 4 if n_columns <= 128 else 2
+    least = 4 if n_columns < 128 else 2
     assert least <= settings.pieces <= 32
     assert settings.pieces == least or settings.pieces * n_columns <= min(512, n_rows / 4)
     steps = -(-n_rows // settings.batch_size)

@@ -23,7 +23,7 @@ def test_a_fit_leaves_out_what_tells_nothing_and_predicts_without_it():
     model = DNFNetClassifier(**SMALL).fit(X, Y)
     assert len(used(model)) == 128
     assert 3 in used(model)
-    assert model.settings_.pieces == 4
+    assert model.settings_.pieces == 2
     other = np.where(np.isin(np.arange(200), used(model)), X, 1e9)
     np.testing.assert_array_equal(model.predict_proba(other), model.predict_proba(X))
 
@@ -78,12 +78,13 @@ def test_training_goes_on_with_the_same_columns():
     before = used(model)
     model.fit(X, X[:, 9] > 0)
     assert used(model) == before
-    assert model.settings_.pieces == 4
+    assert model.settings_.pieces == 2
 
 
 def test_pieces_of_many_columns():
     def pieces(rows, columns):
         return choose_settings(DNFNetRegressor(), rows, columns, 0).pieces
 
-    assert [pieces(10**5, n) for n in (16, 17, 128, 129, 170, 171, 256, 257, 5000)] == [32, 30, 4, 3, 3, 2, 2, 2, 2]
-    assert [pieces(300, n) for n in (5, 20, 128, 129, 200, 5000)] == [15, 4, 4, 3, 2, 2]
+    assert [pieces(10**5, n) for n in (16, 17, 127, 128, 129, 170, 171, 257, 5000)] == [32, 30, 4, 4, 3, 3, 2, 2, 2]
+    assert [pieces(300, n) for n in (5, 20, 127, 128, 200, 5000)] == [15, 4, 4, 2, 2, 2]
+    assert pieces(1536, 128) == 3

@@ -57,7 +57,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
         through that range, standardised. "auto" makes 512 of all columns, or a quarter of the number of rows, at
-        least 4 (of more than 128 columns 2) and at most 32 of each; 1 is plain standardisation, without what follows.
+        least 4 (from 128 columns on 2) and at most 32 of each; 1 is plain standardisation, without what follows.
     single_values : bool
         Whether, beside its pieces, a column of codes or amounts gets an input for each of its frequent values: of
         whole numbers if they are few, else where these tell of the target what finer pieces would not.

@@ -5,7 +5,7 @@ The rules, with n rows given to ``fit``, those that it sets aside to stop by amo
 - of more than 128 columns, those that tell nothing of the target by themselves do not count here, nor are they used:
   see `dnfnet.table.screening`. Not in a stream of rows;
 - a numeric column becomes as many pieces as make 512 of all columns, or a quarter as many as there are distinct
-  rows if that is less; at least 4 and at most 32, but of more than 128 columns what makes 512 will do, or 2;
+  rows if that is less; at least 4, or 2 from 128 columns on, and at most 32;
 - 128 formulas below 4,000 rows and 256 from there on, or 512 for more than two classes;
 - groups of formulas with an output layer each: 16 for each target (or label, of which a row may have several) and 4 for
   each class, as a power of 2 from 16 to 64, but two groups at least; or what is nearest to that and divides a number of
@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dnfnet.exceptions import ModelFileError
+from dnfnet.table import MANY_COLUMNS
 
 if TYPE_CHECKING:
     from dnfnet.estimators.base import BaseDNFNet
@@ -42,10 +43,10 @@ LEAST_GROUP, LARGEST_GROUP = 16, 64
 PER_TARGET, PER_CLASS = 16, 4
 ONE_BATCH = 1024
 MANY_ROWS = 4000
-INPUTS, ROWS_PER_INPUT, LEAST_PIECES = 512, 4, 4
+INPUTS, ROWS_PER_INPUT = 512, 4
 VALIDATION_ROWS, LEAST_FRACTION, MOST_FRACTION = 2500, 1 / 32, 1 / 8
 FREE_DECAY = 0.05
-DROPOUT, MANY_COLUMNS = 0.05, 20
+DROPOUT, SEVERAL_COLUMNS = 0.05, 20
 # Settings that groups of formulas may take in turn, one of several.
 IN_TURN = ("weight_decay", "shared_steps")
 
@@ -127,7 +128,7 @@ def choose_settings(
         learning_rate=float(_or(model.learning_rate, 0.02)),
         weight_decay=_each(float, _or(model.weight_decay, (decay, FREE_DECAY * decay) if in_turn else decay)),
         shared_steps=_each(bool, _or(model.shared_steps, (True, False) if in_turn else False)),
-        dropout=float(_or(model.dropout, DROPOUT if large and n_columns >= MANY_COLUMNS and not stream else 0.0)),
+        dropout=float(_or(model.dropout, DROPOUT if large and n_columns >= SEVERAL_COLUMNS and not stream else 0.0)),
         validation_fraction=float(_or(model.validation_fraction, _validation(n_rows))),
     )
 
@@ -144,8 +145,8 @@ def _batch(n_rows: int) -> int:
 
 
 def _pieces(n_distinct: int, n_columns: int) -> int:
-    most = INPUTS // n_columns
-    return max(min(LEAST_PIECES, max(2, most)), min(most, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
+    least = 4 if n_columns < MANY_COLUMNS else 2
+    return max(least, min(INPUTS // n_columns, n_distinct // (ROWS_PER_INPUT * n_columns), 32))
 
 
 def _validation(n_rows: int) -> float:
