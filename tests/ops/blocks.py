@@ -92,10 +92,9 @@ def make_run_block(layout, rows, pieces, values, n_alone, *, masks="both", seed=
 
 
 def assert_equals(results, expected, *, scale=1.0, rounding=None):
-    """Equal up to a share of ``scale`` (one for all, or each its own) or the largest value, or as ``rounding`` is."""
-    scales = scale if isinstance(scale, list) else [scale] * len(results)
+    """Equal up to a share of ``scale`` or the largest value, or to what the results ``rounding`` are off by."""
     for i, (result, wanted) in enumerate(zip(results, expected, strict=True)):
-        tolerance = 2e-5 * max(scales[i], largest(wanted))
+        tolerance = 2e-5 * max(scale, largest(wanted))
         if rounding is not None:
             tolerance += 5 * largest(rounding[i].double() - wanted)
         torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance)

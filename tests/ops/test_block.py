@@ -3,7 +3,7 @@
 import pytest
 import torch
 from blocks import ROWS, assert_equals, assert_same_bits, blocks, largest, make_block
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from dnfnet import ops
 from dnfnet.nn import Layout
@@ -14,15 +14,10 @@ slow = settings(deadline=None, max_examples=60, suppress_health_check=[HealthChe
 
 @slow
 @given(block=blocks)
-@example(block=make_block(Layout(15, (7,), (1,)), 63, 4, x_scale=1e-40, weight_scale=5.0))
 def test_any_block_equals_the_reference(fused, block):
-    """Outputs and all gradients, over layouts, masks, sizes and scales: as good as float32 is in torch.
-
-    Slopes are rounded as if they were 1; the gradient for x has them times the weights, that for the weights times x.
-    """
+    """Outputs and all gradients, over layouts, masks, sizes and scales: as good as float32 is in torch."""
     scale = max(1.0, largest(block.x))
-    scales = [scale, max(scale, largest(block.weight)), *(scale for _ in block.inputs[1:])]
-    assert_equals(block.run(), block.exact(), scale=scales, rounding=block.run(reference.dnnf))
+    assert_equals(block.run(), block.exact(), scale=scale, rounding=block.run(reference.dnnf))
 
 
 @pytest.mark.parametrize("rows", ROWS)
