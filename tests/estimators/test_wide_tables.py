@@ -88,3 +88,11 @@ def test_pieces_of_many_columns():
     assert [pieces(10**5, n) for n in (16, 17, 127, 128, 129, 170, 171, 257, 5000)] == [32, 30, 4, 4, 3, 3, 2, 2, 2]
     assert [pieces(300, n) for n in (5, 20, 127, 128, 200, 5000)] == [15, 4, 4, 2, 2, 2]
     assert pieces(1536, 128) == 3
+
+
+def test_pieces_are_those_of_the_columns_that_stay():
+    table = np.random.default_rng(1).normal(size=(2000, 400))
+    model = DNFNetRegressor(**{**SMALL, "max_epochs": 1}).fit(table, table[:, 3])
+    assert len(used(model)) == 128
+    assert model.settings_.pieces == 3
+    assert choose_settings(model, 2000, 400, 0).pieces == 2

@@ -39,6 +39,13 @@ def test_as_many_stay_as_tell():
     assert 200 < len(kept) < 230  # by chance some of the others, a twentieth or so
 
 
+def test_a_date_stays_among_many_that_tell():
+    hidden = np.random.default_rng(1).normal(size=ROWS)
+    frame = pd.DataFrame(hidden[:, None] + noise(200)).add_prefix("c")
+    frame["when"] = pd.date_range("2026-01-01", periods=ROWS)
+    assert 200 in telling_columns(open_table(frame), None, hidden)
+
+
 def test_chance_alone_keeps_few_more_than_128():
     X = noise(2000)
     target = np.random.default_rng(5).integers(0, 3, ROWS)
