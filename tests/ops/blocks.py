@@ -51,6 +51,16 @@ class Block:
             results[-1] = results[-1] * self.keep
         return results
 
+    def reach(self):
+        """What one rounding of every tanh can come to in each result, if these are independent: roots of squares."""
+        x, weight, grad = (t.detach().double() for t in (self.x, self.weight, self.grad))
+        a_formula = (self.layout.n_literals / self.layout.n_formulas) ** 0.5
+        rows, column = x.square().sum(0).sqrt(), weight.square().sum(0).sqrt()
+        slope = largest(grad)
+        gate = slope * largest(rows) * largest(weight) * a_formula
+        reach = [a_formula, slope * largest(column), slope * largest(rows), slope * len(x) ** 0.5, gate]
+        return reach if self.gate is not None else reach[:-1]
+
 
 def make_block(layout, rows, d_in, *, masks="both", x_scale=1.0, weight_scale=0.5, seed=0):
     """A block with a formula that keeps nothing, where there are masks."""
@@ -97,6 +107,14 @@ def assert_equals(results, expected, *, scale=1.0, rounding=None):
         tolerance = 2e-5 * max(scale, largest(wanted))
         if rounding is not None:
             tolerance += 5 * largest(rounding[i].double() - wanted)
+        torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance)
+
+
+def assert_as_exact_as_float32(block):
+    """Off by a few roundings of every tanh, beyond five times what plain float32 is off by."""
+    results = zip(block.run(), block.exact(), block.run(reference.dnnf), block.reach(), strict=True)
+    for result, wanted, plain, reach in results:
+        tolerance = 2e-6 * reach + 5 * largest(plain.double() - wanted)
         torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance)
 
 
