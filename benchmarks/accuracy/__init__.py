@@ -3,5 +3,5 @@
     python -m benchmarks.accuracy run --variants default xgboost --datasets gesture adult --partitions 0 1
     python -m benchmarks.accuracy table
 
-See docs/accuracy.md.
+See docs/accuracy-bench.md.
 """
