@@ -270,6 +270,7 @@ def test_parts_can_be_left_out(options):
 KINDS = [
     (DNFNetClassifier, {}, 2),
     (DNFNetClassifier, {}, 3),
+    (DNFNetClassifier, {"n_ensemble": 2}, 3),
     (DNFNetRegressor, {}, None),
     (DNFNetRegressor, {"loss": "quantile"}, None),
     (DNFNetRegressor, {"loss": "poisson"}, None),

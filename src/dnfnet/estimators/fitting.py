@@ -38,6 +38,7 @@ def train_networks(model: BaseDNFNet, parts: Iterable[tuple[Rows, Rows]], genera
     """Train each network on its rows; Ctrl-C ends the ensemble with those that have finished an epoch."""
     nets, started = nets_of(model.network_), time.monotonic()
     trainers: list[Trainer] = []
+    calibrated = model._calibrates()
     for net, (train, valid) in zip(nets, parts, strict=False):  # an interrupted ensemble goes on with what it has
         left = None
         if model.time_limit is not None:
@@ -54,10 +55,13 @@ def train_networks(model: BaseDNFNet, parts: Iterable[tuple[Rows, Rows]], genera
             trainers[-1].interrupted()
             break
         trainers.append(trainer)
+        calibrated = calibrated and valid.n_rows > 0
         if trainer.stop_reason == "interrupted":
             break
     if len(trainers) < len(nets):
         model.network_ = Ensemble(nets[: len(trainers)])
+    if isinstance(model.network_, Ensemble):
+        model.network_.calibrated.fill_(calibrated)
     keep(model, trainers)
 
 

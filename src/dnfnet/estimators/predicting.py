@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from dnfnet.nn import DNFNet, Ensemble
 from dnfnet.table import Source, TableEncoder, gathered_notes, open_table
@@ -36,5 +37,11 @@ def _chunk(
     # Matrix products round differently for different numbers of rows, and a sigmoid does in the last few of an array.
     # With batches of one size, padded, a row has the same prediction alone and among others, to the bit.
     padded = torch.nn.functional.pad(x, (0, 0, 0, -len(x) % ROWS_PER_BATCH))
-    parts = [objective.predictions(network(part.to(device))) for part in padded.split(ROWS_PER_BATCH)]
+    parts = [_batch(network, objective, part.to(device)) for part in padded.split(ROWS_PER_BATCH)]
     return np.concatenate(parts)[: len(x)]
+
+
+def _batch(network: DNFNet | Ensemble, objective: Objective, x: Tensor) -> NDArray[np.float64]:
+    if isinstance(network, Ensemble) and network.calibrated:
+        return objective.pooled([objective.predictions(net(x)) for net in network.nets])
+    return objective.predictions(network(x))

@@ -33,6 +33,7 @@ KINDS: dict[str, type[BaseDNFNet]] = {"DNFNetClassifier": DNFNetClassifier, "DNF
 FITTED = ("n_iter_", "best_epoch_", "best_score_", "stop_reason_")
 MAX_CONJUNCTIONS = 10**6
 CUSTOM = "custom"
+CALIBRATED = "calibrated"  # the one tensor of an ensemble that is of no network
 NUMBER = int | float
 PLAIN = NUMBER | str | None
 # Arguments that came later than the first files, with the values that those were made with.
@@ -125,7 +126,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
         _check_sizes(model, net, target.objective(None).n_outputs)
     model._set_target(target)
     model.network_ = build_network(model, torch.Generator(), n_nets=len(nets), draw_masks=False)
-    state = _all_votes(model) | state
+    state = _of_later(model) | state
     _check_state(model, state)
     model.network_.load_state_dict(state)
     model.network_.eval()
@@ -133,9 +134,10 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, NDArray]) -> BaseDNFNet
     return model
 
 
-def _all_votes(model: BaseDNFNet) -> dict[str, torch.Tensor]:
-    """What earlier files lack: that all groups vote, as they do in a new network."""
-    return {name: value for name, value in model.network_.state_dict().items() if name.endswith("head.votes")}
+def _of_later(model: BaseDNFNet) -> dict[str, torch.Tensor]:
+    """What earlier files lack, as a new network has it: all groups vote, and an ensemble is not calibrated."""
+    later = ("head.votes", CALIBRATED)
+    return {name: value for name, value in model.network_.state_dict().items() if name.endswith(later)}
 
 
 def _nets(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
@@ -144,7 +146,7 @@ def _nets(model: BaseDNFNet, state: dict[str, torch.Tensor]) -> list[dict[str, t
         return [state]
     nets = [_under(f"nets.{i}.", state) for i in range(min(model.n_ensemble, len(state)))]
     nets = [net for net in nets if net]
-    if not nets or sum(map(len, nets)) != len(state):
+    if not nets or sum(map(len, nets)) != len(state.keys() - {CALIBRATED}):
         fail("its networks are not complete")
     return nets
 

@@ -13,6 +13,9 @@ from dnfnet.nn.network import DNFNet
 class Ensemble(nn.Module):
     """Networks side by side; objectives average the predictions of all their groups.
 
+    Where each network is as sure as it should be by itself, ``calibrated`` says so: then the networks' predictions are
+    pooled instead, by :meth:`dnfnet.training.Objective.pooled`.
+
     **Shape**: ``(rows, d_in) -> (rows, members, d_out)``: a member for each group of each network.
 
     Examples
@@ -22,9 +25,12 @@ class Ensemble(nn.Module):
     torch.Size([6, 8, 3])
     """
 
-    def __init__(self, nets: Sequence[DNFNet]) -> None:
+    calibrated: Tensor
+
+    def __init__(self, nets: Sequence[DNFNet], *, calibrated: bool = False) -> None:
         super().__init__()
         self.nets = nn.ModuleList(nets)
+        self.register_buffer("calibrated", torch.tensor(calibrated))
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs of all groups of all networks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -85,6 +85,14 @@ class Objective(ABC):
     def predictions(self, output: Tensor) -> NDArray[np.float64]:
         """Predictions of ``link`` in double precision, averaged over members."""
         return self._averaged(output).cpu().numpy()
+
+    def pooled(self, predictions: Sequence[NDArray]) -> NDArray[np.float64]:
+        """One prediction of several that are as sure as they should be: their mean on the scale of outputs.
+
+        The mean of such probabilities themselves would be less sure than it is right, the more the better they are.
+        """
+        outputs = [self.unlink(torch.from_numpy(prediction)) for prediction in predictions]
+        return self.link(torch.stack(outputs).mean(0)).numpy()
 
     def mean_losses(self, output: Tensor, target: Tensor) -> Tensor:
         """Loss of each row, ``(rows,)``, of the prediction that is averaged over members."""
