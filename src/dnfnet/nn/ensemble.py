@@ -27,10 +27,10 @@ class Ensemble(nn.Module):
 
     calibrated: Tensor
 
-    def __init__(self, nets: Sequence[DNFNet], *, calibrated: bool = False) -> None:
+    def __init__(self, nets: Sequence[DNFNet]) -> None:
         super().__init__()
         self.nets = nn.ModuleList(nets)
-        self.register_buffer("calibrated", torch.tensor(calibrated))
+        self.register_buffer("calibrated", torch.tensor(False))
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs of all groups of all networks."""
