@@ -53,7 +53,7 @@ class DNFNetClassifier(ClassifierMixin, BaseDNFNet):
         to 64, or of the nearest size that divides ``n_formulas``; ``None`` is the paper's single output layer.
     n_ensemble : int
         Networks that are trained one after the other, each from another draw and, without ``eval_set``, with other rows
-        to stop by; their predictions are averaged.
+        to stop by; their probabilities are averaged, or the logarithms of these if they are calibrated.
     pieces : int or "auto"
         Inputs that a numeric column becomes, one for each range between two quantiles: how far the value has come
         through that range, standardised. "auto" makes 512 of all columns, or a quarter of the number of rows, at
